@@ -1,0 +1,1 @@
+"""Everything that works without a screen: worlds, sandbox, agents, RL and runs."""

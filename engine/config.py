@@ -1,0 +1,89 @@
+"""What a run is asked to do: validated once, stored with the run, never changed after."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+AgentsName = Literal["rules", "llm"]
+ApprovalPolicy = Literal["ask", "all", "none"]
+
+
+class LlmConfig(BaseModel):
+    """How to reach an OpenAI-compatible server. The key itself is never stored."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    base_url: str = "https://api.openai.com/v1"
+    model: str = "gpt-5-mini"
+    api_key_env: str = "OPENAI_API_KEY"
+    """Name of the environment variable that holds the key; a local server may need none."""
+    timeout_seconds: float = Field(default=120.0, gt=0)
+    max_tokens_total: int = Field(default=500_000, gt=0)
+    max_cost_usd: float = Field(default=5.0, ge=0)
+    usd_per_million_prompt: float = Field(default=0.0, ge=0)
+    usd_per_million_completion: float = Field(default=0.0, ge=0)
+
+
+class TrainingConfig(BaseModel):
+    """PPO over primitives and coded actions. Names as in Stable-Baselines3."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    n_envs: int = Field(default=8, ge=1, le=256)
+    n_steps: int = Field(default=128, ge=8)
+    """Decisions per environment and update."""
+    batch_size: int = Field(default=256, ge=8)
+    n_epochs: int = Field(default=4, ge=1)
+    learning_rate: float = Field(default=3e-4, gt=0)
+    gamma: float = Field(default=0.99, gt=0, le=1)
+    """Discount per env frame; an option of k frames is discounted by gamma**k."""
+    gae_lambda: float = Field(default=0.95, ge=0, le=1)
+    ent_coef: float = Field(default=0.01, ge=0)
+    clip_range: float = Field(default=0.2, gt=0)
+    net_arch: tuple[int, ...] = (128, 128)
+    checkpoint_frames: int = Field(default=20_000, ge=1)
+    device: str = "auto"
+    torch_threads: int = Field(default=1, ge=1)
+
+
+class RunConfig(BaseModel):
+    """Everything a run's process needs to know besides where home and database are."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    task: str = Field(min_length=1, max_length=500)
+    world: str = "crafter"
+    agents: AgentsName = "rules"
+    approve: ApprovalPolicy = "ask"
+    """`ask` waits for a person, `all` approves by itself, `none` stops at the first request."""
+    frames: int = Field(default=100_000, ge=1_000, le=10_000_000_000)
+    """Env frames of RL training."""
+    seed: int = Field(default=0, ge=0, le=2**31 - 1)
+    trials: int = Field(default=5, ge=1, le=200)
+    trial_pass_rate: float = Field(default=0.6, gt=0, le=1)
+    code_retries: int = Field(default=2, ge=0, le=20)
+    """New versions the fast agent may write after failed trials, before the slow agent replans."""
+    plan_iterations: int = Field(default=3, ge=1, le=20)
+    eval_episodes: int = Field(default=20, ge=1, le=10_000)
+    eval_seed_start: int = Field(default=1_000_000, ge=0)
+    """Held-out seeds: training and trials never use seeds from here on."""
+    episode_length: int | None = Field(default=None, ge=10)
+    llm: LlmConfig = LlmConfig()
+    training: TrainingConfig = TrainingConfig()
+
+
+class Home:
+    """Where a studio keeps its files; nothing is created before it is needed."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def run_folder(self, run_id: str) -> Path:
+        """Folder of one run: its checkpoint and its log."""
+        return self.root / "runs" / run_id
+
+    def __repr__(self) -> str:
+        return f"Home({str(self.root)!r})"

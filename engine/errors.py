@@ -1,0 +1,44 @@
+"""Errors of the engine: what failed, with which value, and the next step."""
+
+from __future__ import annotations
+
+
+class EngineError(Exception):
+    """Base of all engine errors; `hint` says what to do next."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class ConfigError(EngineError):
+    """A setting has a value that cannot work."""
+
+
+class UnknownName(EngineError):
+    """A world, task, skill or predicate term that does not exist."""
+
+
+class PredicateError(EngineError):
+    """A predicate that does not parse or names something the world does not have."""
+
+
+class PlanError(EngineError):
+    """A plan, or an edit of a plan, that cannot stand."""
+
+
+class SandboxError(EngineError):
+    """The sandbox itself could not do its work (not: the code in it failed)."""
+
+
+class AgentError(EngineError):
+    """An agent gave up: no valid answer within its attempts."""
+
+
+class LlmError(EngineError):
+    """The language model server could not be reached or did not answer usefully."""
+
+
+class BudgetSpent(EngineError):
+    """The token or money budget of the run is used up."""

@@ -1,0 +1,1 @@
+"""The terminal studio and its command line. No domain logic lives here."""
