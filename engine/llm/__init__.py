@@ -1,0 +1,1 @@
+"""The one road to a language model: OpenAI-compatible servers, budgets, a record of calls."""

@@ -1,0 +1,1 @@
+"""Worlds: the seam to everything that can be acted in."""

@@ -78,7 +78,8 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
     """A seeded, deterministic, snapshot-able Gymnasium environment.
 
     Observation: float32 vector of what a player sees and remembers. Action: index into the
-    world's `primitives`. `info` of `step` has `unlocked` (names unlocked in this step).
+    world's `primitives`. `info` of `step` has `unlocked` (tuple of names unlocked in this step) and
+    `changed` (bool: what `act` of the stub returns).
     """
 
     @property

@@ -1,0 +1,1 @@
+"""Alembic migrations: appended, never edited."""

@@ -1,0 +1,1 @@
+"""Agents without a model: backward chaining over recipes, code composed from behaviours."""

@@ -1,0 +1,132 @@
+"""The seams of the four agents; `rules` and `llm` implement each of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from engine.agents.plan import CodeProposal, Critique, SubAction, Subtask, Trial
+from engine.worlds.base import TaskSpec, World
+
+
+@dataclass(frozen=True, slots=True)
+class KnownSkill:
+    """A coded action of the skill library that may be used again."""
+
+    name: str
+    version: int
+    description: str
+    code: str
+    success_rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class TaskContext:
+    """What every agent may know: the task, the world, the RL budget, earlier skills."""
+
+    task: TaskSpec
+    world: World
+    training_frames: int
+    skills: tuple[KnownSkill, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Feedback:
+    """Why the earlier version was not good enough."""
+
+    diagnostics: str = ""
+    """Findings of the static check, one a line with line numbers."""
+    comment: str = ""
+    """The person's reason for a rejection."""
+    critique: Critique | None = None
+    trials: tuple[Trial, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CodeDraft:
+    """Code as the fast agent wrote it, before any check."""
+
+    code: str
+    comment: str
+
+
+class Planner(Protocol):
+    """Cuts a task into subtasks with success predicates."""
+
+    author: str
+
+    def subtasks(self, context: TaskContext) -> tuple[Subtask, ...]:
+        """Subtasks in a workable order, without sub-actions.
+
+        Raises:
+            AgentError: the task is beyond this planner; says what it can do.
+        """
+        ...
+
+
+class SlowAgent(Protocol):
+    """Cuts a subtask into sub-actions and says of each: code it or learn it."""
+
+    author: str
+
+    def sub_actions(
+        self,
+        context: TaskContext,
+        subtask: Subtask,
+        earlier: tuple[SubAction, ...],
+        critiques: tuple[Critique, ...],
+    ) -> tuple[SubAction, ...]:
+        """Sub-actions of one subtask.
+
+        Args:
+            earlier: this subtask's sub-actions of the last iteration; empty at first.
+            critiques: the critic's last word on those that were coded.
+        """
+        ...
+
+
+class FastAgent(Protocol):
+    """Writes policy code for one sub-action against the world's stub."""
+
+    author: str
+
+    def write(
+        self,
+        context: TaskContext,
+        sub_action: SubAction,
+        base: CodeProposal | None,
+        feedback: Feedback,
+    ) -> CodeDraft:
+        """Code that defines `run() -> str`.
+
+        Raises:
+            AgentError: it has nothing new to offer (the same code would fail again).
+        """
+        ...
+
+
+class Critic(Protocol):
+    """Judges what the code did: the success predicate first, words second."""
+
+    author: str
+
+    def judge(
+        self,
+        context: TaskContext,
+        sub_action: SubAction,
+        proposal: CodeProposal,
+        trials: tuple[Trial, ...],
+        pass_rate: float,
+    ) -> Critique:
+        """Success rate by program, typical failure, and a suggestion for the next version."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Agents:
+    """One implementation of each role."""
+
+    planner: Planner
+    slow: SlowAgent
+    fast: FastAgent
+    critic: Critic
