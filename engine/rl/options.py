@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 from engine.agents.plan import Outcome
+from engine.rl.oscillation import OscillationDetector
+from engine.sandbox.turns import Raised, Returned, Turn, WorldCall
+from engine.worlds.base import Answer, PlayerState, World
+
+MAX_QUERIES_PER_FRAME = 1_000
+"""Free questions a program may ask between two actions; one that only asks never acts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,3 +38,174 @@ class OptionEnd:
     outcome: Outcome
     detail: str
     frames: int
+
+
+class Condition(Protocol):
+    """A parsed predicate (`engine.worlds.predicate.Predicate`)."""
+
+    def holds(self, player: PlayerState) -> bool:
+        """Whether it is true now."""
+        ...
+
+
+class Executable(Protocol):
+    """Loaded code (`engine.sandbox.program.Program`): one execution at a time."""
+
+    def start(self) -> Turn:
+        """Call `run()`."""
+        ...
+
+    def answer(self, value: Answer) -> Turn:
+        """The world call returned this."""
+        ...
+
+    def fail(self, message: str) -> Turn:
+        """The world call raises a `ValueError` inside the code."""
+        ...
+
+    def abort(self) -> None:
+        """End the execution, whatever the code catches."""
+        ...
+
+
+class OptionExecution:
+    """One execution of a coded action on one player.
+
+    `begin` gives the first primitive; after each env step `proceed` gives the next one, or how
+    the execution ended. When the episode ended in that step, call `cut` instead. The program's
+    own ending wins over every limit that is reached in the same frame, so a code that is done on
+    its last frame has succeeded.
+    """
+
+    def __init__(
+        self,
+        action: CodedAction,
+        program: Executable,
+        world: World,
+        interrupt: Condition,
+        success: Condition,
+    ) -> None:
+        self.action = action
+        self._program = program
+        self._world = world
+        self._interrupt = interrupt
+        self._success = success
+        self._indices = _indices(world)
+        self._taken: list[tuple[str, int]] = []
+        self._frames = 0
+        self._pending: int | None = None
+        self._was_interrupt = False
+        self._detector: OscillationDetector | None = None
+
+    @property
+    def frames(self) -> int:
+        """Env frames spent so far."""
+        return self._frames
+
+    @property
+    def actions(self) -> tuple[tuple[str, int], ...]:
+        """Primitive actions taken so far, run-length coded."""
+        return tuple(self._taken)
+
+    def begin(self, player: PlayerState) -> int | OptionEnd:
+        """Start the program; the index of its first primitive action, or its end."""
+        # Edge-triggered: an action that starts under threat is not interrupted at once by it.
+        self._was_interrupt = self._interrupt.holds(player)
+        self._detector = OscillationDetector(self._world, player)
+        return self._advance(self._program.start(), player)
+
+    def proceed(self, player: PlayerState, changed: bool) -> int | OptionEnd:
+        """Go on after the env step; `changed` is the answer of the program's `act`."""
+        if self._detector is None or self._pending is None:
+            raise RuntimeError("`proceed` before `begin`, or after the end of the execution")
+        self._count_frame()
+        stop = self._reason_to_stop(player, changed, self._detector)
+        following = self._advance(self._program.answer(changed), player)
+        if stop is None or isinstance(following, OptionEnd):
+            return following
+        return self._end(*stop, abort=True)
+
+    def cut(self, outcome: Outcome, detail: str) -> OptionEnd:
+        """End from outside, after an env step whose episode is over (died, out of frames)."""
+        if self._pending is not None:
+            self._count_frame()
+        return self._end(outcome, detail, abort=True)
+
+    def _reason_to_stop(
+        self, player: PlayerState, changed: bool, detector: OscillationDetector
+    ) -> tuple[Outcome, str] | None:
+        interrupt = self._interrupt.holds(player)
+        became_true = interrupt and not self._was_interrupt
+        self._was_interrupt = interrupt
+        circles = detector.see(player, changed)
+        if became_true:
+            return "interrupted", f"`{self.action.interrupt}` became true"
+        if circles is not None:
+            return "stuck", circles
+        if self._frames >= self.action.max_frames:
+            return "out_of_frames", f"not done after {self.action.max_frames} frames"
+        return None
+
+    def _advance(self, turn: Turn, player: PlayerState) -> int | OptionEnd:
+        for _ in range(MAX_QUERIES_PER_FRAME):
+            if isinstance(turn, WorldCall):
+                if turn.function == self._world.primitive_function:
+                    index = self._primitive(turn)
+                    if index is not None:
+                        self._pending = index
+                        return index
+                    turn = self._program.fail(self._unknown_action(turn))
+                else:
+                    turn = self._ask(turn, player)
+            elif isinstance(turn, Returned):
+                succeeded = self._success.holds(player)
+                return self._end("success" if succeeded else "failed", turn.value)
+            else:
+                return self._end("error", _place_of(turn))
+        detail = f"asked {MAX_QUERIES_PER_FRAME} questions without taking an action"
+        return self._end("stuck", detail, abort=True)
+
+    def _ask(self, call: WorldCall, player: PlayerState) -> Turn:
+        if call.function not in self._world.queries:
+            return self._program.fail(f"this world has no function `{call.function}`")
+        try:
+            answer = player.answer(call.function, call.args, call.kwargs)
+        except ValueError as error:
+            return self._program.fail(str(error))
+        return self._program.answer(answer)
+
+    def _primitive(self, call: WorldCall) -> int | None:
+        arguments = (*call.args, *call.kwargs.values())
+        if len(arguments) != 1 or not isinstance(arguments[0], str):
+            return None
+        return self._indices.get(arguments[0])
+
+    def _unknown_action(self, call: WorldCall) -> str:
+        given = ", ".join(repr(value) for value in (*call.args, *call.kwargs.values()))
+        names = ", ".join(self._world.primitives)
+        return f"`{call.function}` takes one of: {names}; got: {given or 'nothing'}"
+
+    def _count_frame(self) -> None:
+        if self._pending is None:
+            return
+        name = self._world.primitives[self._pending]
+        if self._taken and self._taken[-1][0] == name:
+            self._taken[-1] = (name, self._taken[-1][1] + 1)
+        else:
+            self._taken.append((name, 1))
+        self._frames += 1
+        self._pending = None
+
+    def _end(self, outcome: Outcome, detail: str, *, abort: bool = False) -> OptionEnd:
+        if abort:
+            self._program.abort()
+        self._pending = None
+        return OptionEnd(outcome, detail, self._frames)
+
+
+def _indices(world: World) -> dict[str, int]:
+    return {name: index for index, name in enumerate(world.primitives)}
+
+
+def _place_of(raised: Raised) -> str:
+    return f"line {raised.line}: {raised.message}" if raised.line > 0 else raised.message
