@@ -1,0 +1,177 @@
+"""RL-GPT's two nested loops: the slow agent's plan outside, the fast agent's code inside.
+
+Source: arXiv 2402.19299, section 3 and Algorithm 1. Ours asks a person before anything runs, and
+the critic's verdict is the success predicate checked by program.
+"""
+
+from __future__ import annotations
+
+from engine.agents.coding import Coder
+from engine.agents.plan import Critique, Plan, SubAction, Subtask
+from engine.agents.plan_edit import problems
+from engine.run.approval import ask
+from engine.errors import PlanError
+from engine.events import AgentSaid, PlanApproved, PlanProposed
+from engine.run.session import Session
+from skills_db.records import RunState
+
+
+def plan_and_code(session: Session) -> None:
+    """Run both loops until the plan's coded sub-actions work or the iterations are spent."""
+    while True:
+        if session.progress.phase == "plan":
+            session.enter(RunState.PLANNING, f"iteration {session.progress.iteration}")
+            _agree_on_plan(session)
+        if session.progress.phase != "code":
+            return
+        session.enter(RunState.CODING)
+        failed = _code_everything(session)
+        if not failed or session.progress.iteration + 1 >= session.config.plan_iterations:
+            if failed:
+                names = ", ".join(f"`{name}`" for name in failed)
+                session.log(f"gave up coding {names}; RL goes on without", "warning")
+            session.save(phase="train")
+            return
+        session.save(phase="plan", iteration=session.progress.iteration + 1)
+
+
+# --- outer loop: the plan -------------------------------------------------------------------
+
+
+def _agree_on_plan(session: Session) -> None:
+    """Have a plan written and wait until a person agrees to one."""
+    plan = _unapproved(session) or _propose(session, comment="")
+    while True:
+        answer = ask(session, "plan", plan.task, {"plan": plan.model_dump(mode="json")})
+        if answer.decision == "reject":
+            plan = _propose(session, answer.comment)
+            continue
+        agreed = Plan.model_validate(answer.payload["plan"])
+        wrong = problems(agreed, session.world)
+        if not wrong:
+            break
+        session.log("the plan cannot stand: " + "; ".join(wrong), "error")
+        session.save(plan=agreed)
+        plan = agreed
+    session.save(
+        PlanApproved(plan=agreed, by=answer.by),
+        phase="code",
+        plan=agreed,
+        plan_approved_by=answer.by,
+        codes=_still_valid(session, agreed),
+    )
+
+
+def _unapproved(session: Session) -> Plan | None:
+    """The plan that was proposed before the process died, if it is of this iteration."""
+    plan = session.progress.plan
+    if plan is None or plan.iteration != session.progress.iteration:
+        return None
+    return plan
+
+
+def _propose(session: Session, comment: str) -> Plan:
+    before = session.progress.plan
+    context, agents = session.context, session.agents
+    if before is None:
+        subtasks = agents.planner.subtasks(context)
+        names = ", ".join(subtask.name for subtask in subtasks)
+        _say(session, "planner", agents.planner.author, f"{len(subtasks)} subtasks: {names}")
+    else:
+        subtasks = before.subtasks
+    plan = Plan(
+        task=context.task.words,
+        world=session.world.name,
+        author=agents.slow.author,
+        iteration=session.progress.iteration,
+        subtasks=tuple(_divide(session, subtask, comment) for subtask in subtasks),
+    )
+    wrong = problems(plan, session.world)
+    if wrong:
+        raise PlanError(
+            f"the slow agent {agents.slow.author!r} wrote a plan that cannot stand: "
+            + "; ".join(wrong),
+            "Resume the run to ask it again, or use `--agents rules`.",
+        )
+    if before is not None and before.subtasks == plan.subtasks:
+        _say(session, "slow", agents.slow.author, "I have no other plan; you may edit this one.")
+    session.save(PlanProposed(plan=plan), plan=plan)
+    return plan
+
+
+def _divide(session: Session, subtask: Subtask, comment: str) -> Subtask:
+    session.checkpoint_stop()
+    critiques = _critiques(session, subtask, comment)
+    replan = bool(subtask.sub_actions)
+    if replan and not critiques:
+        return subtask
+    slow = session.agents.slow
+    actions = slow.sub_actions(session.context, subtask, subtask.sub_actions, critiques)
+    marks = ", ".join(f"{action.name} ({action.mode})" for action in actions)
+    _say(session, "slow", slow.author, f"{subtask.name}: {marks}")
+    return subtask.model_copy(update={"sub_actions": actions})
+
+
+def _critiques(session: Session, subtask: Subtask, comment: str) -> tuple[Critique, ...]:
+    """The last word on this subtask's failed code, and the person's word on the plan."""
+    found = [
+        work.critique
+        for action in subtask.sub_actions
+        if (work := session.progress.codes.get(action.name)) is not None
+        and work.given_up
+        and work.critique is not None
+    ]
+    if comment and subtask.sub_actions:
+        found.append(person_critique(subtask.sub_actions[0].name, 1, comment))
+    return tuple(found)
+
+
+def person_critique(sub_action: str, version: int, comment: str) -> Critique:
+    """A person's rejection in the critic's form."""
+    return Critique(
+        sub_action=sub_action,
+        version=version,
+        success_rate=0.0,
+        trials=0,
+        works=False,
+        typical_failure="rejected by a person",
+        text=comment,
+        suggestion=comment,
+        author="person",
+    )
+
+
+def _still_valid(session: Session, plan: Plan) -> dict[str, object]:
+    """Code whose sub-action the new plan did not touch stays as it is."""
+    wanted = {action.name: action for action in plan.sub_actions("code")}
+    return {
+        name: work
+        for name, work in session.progress.codes.items()
+        if wanted.get(name) == work.sub_action and not work.given_up
+    }
+
+
+# --- inner loop: the code -------------------------------------------------------------------
+
+
+def _code_everything(session: Session) -> tuple[str, ...]:
+    """Code all coded sub-actions in order; returns the names that could not be coded."""
+    plan = session.progress.plan
+    if plan is None:
+        raise PlanError("there is no approved plan to code", "Start the run again.")
+    coder = Coder(session, plan)
+    failed: list[str] = []
+    for action in plan.sub_actions("code"):
+        session.checkpoint_stop()
+        if not _works(session, action) and not coder.code(action):
+            failed.append(action.name)
+    return tuple(failed)
+
+
+def _works(session: Session, action: SubAction) -> bool:
+    work = session.progress.codes.get(action.name)
+    return work is not None and work.works and work.sub_action == action
+
+
+def _say(session: Session, role: str, author: str, text: str) -> None:
+    session.emit(AgentSaid(role=role, author=author, text=text))

@@ -1,0 +1,1 @@
+"""One execution of one task as a process of its own: phases, approvals, progress, resume."""

@@ -1,0 +1,102 @@
+"""Asking a person: a durable request, decided once, for exactly what was shown."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from engine.errors import EngineError
+from engine.run.session import RunStopped, RunWaits, Session
+from skills_db.errors import AlreadyDecided
+from skills_db.records import ApprovalKind, ApprovalRecord, Decision, RunState
+
+POLL_SECONDS = 0.2
+PATIENCE_SECONDS = 900.0
+"""After that long without a decision the process leaves; a decision starts a new one."""
+POLICY = "policy:all"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What was decided, by whom, and the changed payload of a *modify*."""
+
+    decision: Decision
+    by: str
+    comment: str
+    payload: dict[str, Any]
+
+
+def ask(session: Session, kind: ApprovalKind, subject: str, payload: dict[str, Any]) -> Answer:
+    """Ask for a decision and wait for it.
+
+    Raises:
+        RunStopped: the person decided *stop*, or the run was told to stop meanwhile.
+        RunWaits: nobody may be waited for (`approve=none`), or the patience is over.
+        EngineError: the decision is for another payload than the one asked for.
+    """
+    request = _request(session, kind, subject, payload)
+    if request.decision is None and decides_itself(session):
+        request = _approve(session, request)
+    if request.decision is None:
+        session.enter(RunState.WAITING, f"{kind}: {subject}")
+        if session.config.approve == "none":
+            raise RunWaits
+        request = _wait(session, request)
+    if request.decision == "stop":
+        raise RunStopped
+    return _answer(request)
+
+
+def _request(
+    session: Session, kind: ApprovalKind, subject: str, payload: dict[str, Any]
+) -> ApprovalRecord:
+    """The request this run already made for the very same payload, else a new one."""
+    asked = session.progress.asked
+    if asked is not None:
+        request = session.journal.approval(asked)
+        if request.kind == kind and dict(request.payload) == payload:
+            return request
+    request = session.journal.request_approval(session.run_id, kind, subject, payload)
+    session.save(asked=request.id)
+    return request
+
+
+def decides_itself(session: Session) -> bool:
+    """True when a policy or *approve all* decides instead of a person."""
+    return session.config.approve == "all" or session.progress.approve_all
+
+
+def _approve(session: Session, request: ApprovalRecord) -> ApprovalRecord:
+    by = POLICY if session.config.approve == "all" else "person:all"
+    try:
+        return session.journal.decide(
+            request.id, "approve", by=by, expected_hash=request.payload_hash
+        )
+    except AlreadyDecided:
+        return session.journal.approval(request.id)
+
+
+def _wait(session: Session, request: ApprovalRecord) -> ApprovalRecord:
+    since = time.monotonic()
+    while request.decision is None:
+        if session.control() in ("abort", "stop_and_keep"):
+            raise RunStopped
+        if session.progress.approve_all:
+            return _approve(session, request)
+        if time.monotonic() - since > PATIENCE_SECONDS:
+            raise RunWaits
+        time.sleep(POLL_SECONDS)
+        request = session.journal.approval(request.id)
+    return request
+
+
+def _answer(request: ApprovalRecord) -> Answer:
+    decision, by = request.decision, request.decided_by
+    if decision is None or by is None:
+        raise EngineError(
+            f"approval {request.id!r} has no decision", "Open the studio and decide it."
+        )
+    changed = decision == "modify" and request.decided_payload is not None
+    payload = request.decided_payload if changed else request.payload
+    return Answer(decision, by, request.comment, dict(payload or {}))

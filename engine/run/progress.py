@@ -1,0 +1,83 @@
+"""What a run has achieved so far: the one record from which it can be resumed."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from engine.agents.plan import CodeProposal, Critique, Plan, Record, SubAction, Trial
+from engine.rl.options import CodedAction
+
+Phase = Literal["plan", "code", "train", "evaluate", "save", "done"]
+
+
+class CodeWork(Record):
+    """The newest version of the code for one sub-action, and what became of it."""
+
+    sub_action: SubAction
+    proposal: CodeProposal
+    approved_by: str | None = None
+    trials: tuple[Trial, ...] = ()
+    critique: Critique | None = None
+    failures: int = 0
+    """Versions that were approved, tried and found wanting so far."""
+    given_up: bool = False
+    """True when the retries are spent: the slow agent must find another way."""
+
+    @property
+    def works(self) -> bool:
+        """True when it is approved and the critic passed it: it may become a coded action."""
+        return self.approved_by is not None and self.critique is not None and self.critique.works
+
+    def coded_action(self) -> CodedAction:
+        """The approved code as an option."""
+        return CodedAction(
+            name=self.sub_action.name,
+            code=self.proposal.code,
+            success=self.sub_action.success,
+            precondition=self.sub_action.precondition,
+            interrupt=self.sub_action.interrupt,
+            max_frames=self.sub_action.budget,
+            version=self.proposal.version,
+        )
+
+
+class SavedSkill(Record):
+    """A skill version this run wrote to the library."""
+
+    name: str
+    version: int
+    kind: str
+    success_rate: float
+
+
+class Progress(Record):
+    """Everything a new process needs to go on; stored after each step in one transaction."""
+
+    phase: Phase = "plan"
+    iteration: int = 0
+    plan: Plan | None = None
+    plan_approved_by: str | None = None
+    asked: int | None = None
+    """The approval request this run waits for, so that a resumed run does not ask again."""
+    approve_all: bool = False
+    """A person said *approve all from here*."""
+    codes: dict[str, CodeWork] = {}
+    training_frames: int = 0
+    training_success_rate: float | None = None
+    policy_spec: dict[str, Any] | None = None
+    """Spec of the trained policy; its weights lie in the run's folder."""
+    evaluation: dict[str, Any] | None = None
+    saved: tuple[SavedSkill, ...] = ()
+    seconds: float = 0.0
+    """Wall time worked so far, over all processes of the run."""
+
+    def with_(self, **changes: Any) -> Progress:
+        """A copy with some fields changed, validated."""
+        return Progress.model_validate({**dict(self), **changes})
+
+    def coded_actions(self) -> tuple[CodedAction, ...]:
+        """The working coded actions in plan order."""
+        if self.plan is None:
+            return ()
+        works = [self.codes.get(action.name) for action in self.plan.sub_actions("code")]
+        return tuple(work.coded_action() for work in works if work is not None and work.works)

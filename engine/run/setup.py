@@ -1,0 +1,59 @@
+"""Choosing the agents of a run and telling them what they may know."""
+
+from __future__ import annotations
+
+from engine.agents.protocols import Agents, KnownSkill, TaskContext
+from engine.agents.rules.agents import rules_agents
+from engine.events import TokensUsed
+from engine.run.session import Session
+from engine.worlds.base import World
+from engine.worlds.tasks import find_task
+from skills_db.library import Library
+from skills_db.records import LlmCallRecord
+
+
+def agents_and_context(session: Session) -> None:
+    """Give the session its agents and their context."""
+    session.agents = _agents(session)
+    session.context = TaskContext(
+        task=find_task(session.world, session.config.task),
+        world=session.world,
+        training_frames=session.config.frames,
+        skills=known_skills(session.library, session.world),
+    )
+
+
+def known_skills(library: Library, world: World) -> tuple[KnownSkill, ...]:
+    """The newest version of every coded action of a world."""
+    return tuple(
+        KnownSkill(
+            name=skill.name,
+            version=skill.latest.version,
+            description=skill.description,
+            code=skill.latest.code,
+            success_rate=skill.latest.success_rate,
+        )
+        for skill in library.skills(world=world.name, kind="coded_action")
+    )
+
+
+def _agents(session: Session) -> Agents:
+    if session.config.agents == "rules":
+        return rules_agents(session.world)
+    # openai takes most of a second to import: only a run that uses a model pays for it.
+    from engine.agents.llm.agents import llm_agents
+    from engine.llm.client import LlmClient
+
+    spent = [0, 0.0]
+
+    def record(call: LlmCallRecord) -> None:
+        session.journal.record_call(call)
+        spent[0] += call.prompt_tokens + call.completion_tokens
+        spent[1] += call.cost_usd
+        session.emit(TokensUsed(tokens=int(spent[0]), cost_usd=spent[1]))
+
+    for call in session.journal.calls(session.run_id):
+        spent[0] += call.prompt_tokens + call.completion_tokens
+        spent[1] += call.cost_usd
+    client = LlmClient(session.config.llm, run_id=session.run_id, recorder=record)
+    return llm_agents(session.world, client)

@@ -1,0 +1,155 @@
+"""The run's process: claim the run, go through its phases, leave a final state behind."""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from engine.agents.two_loop import plan_and_code
+from engine.config import Home, RunConfig
+from engine.errors import BudgetSpent, EngineError
+from engine.events import Resumed, RunFailed, RunFinished
+from engine.process import Heartbeat, owner
+from engine.run.history import last_payload
+from engine.run.learning import evaluate_policies, train
+from engine.run.play import play
+from engine.run.progress import Phase, Progress
+from engine.run.result import result
+from engine.run.saving import save_skills
+from engine.run.session import RunStopped, RunWaits, Session
+from engine.run.setup import agents_and_context
+from engine.sandbox.pool import Sandbox
+from engine.worlds.registry import get_world
+from skills_db.database import Database
+from skills_db.errors import DatabaseError
+from skills_db.records import RunRecord, RunState
+
+log = logging.getLogger(__name__)
+
+FINISHED, FAILED, WAITING, INTERRUPTED = 0, 3, 4, 130
+
+_PHASES: tuple[tuple[tuple[Phase, ...], Callable[[Session], None]], ...] = (
+    (("plan", "code"), plan_and_code),
+    (("train",), train),
+    (("evaluate",), evaluate_policies),
+    (("save",), save_skills),
+)
+
+
+def work(run_id: str, db_url: str, home: Path) -> int:
+    """Work on one run until it is over, waits for a person, or fails.
+
+    Returns:
+        Exit code: 0 finished, 3 failed, 4 waiting for an approval, 130 stopped.
+
+    Raises:
+        RunIsAlive: another process works on it.
+        DatabaseError: the database cannot be opened.
+    """
+    database = Database.open(db_url)
+    try:
+        me = owner()
+        run = database.journal.claim(run_id, me)
+        stop = _stop_on_signals()
+        with Heartbeat(db_url, run.id, me.token):
+            try:
+                return _work(run, database, Home(home), stop)
+            finally:
+                database.journal.release(run.id, me.token)
+    finally:
+        database.close()
+
+
+def _stop_on_signals() -> threading.Event:
+    """SIGTERM and SIGINT ask for a stop at the next safe point instead of killing the run."""
+    stop = threading.Event()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(name, lambda *_: stop.set())
+    return stop
+
+
+def _work(run: RunRecord, database: Database, home: Home, stop: threading.Event) -> int:
+    journal = database.journal
+    try:
+        if run.kind == "play":
+            play(run, database, stop.is_set)
+            return FINISHED
+        config = RunConfig.model_validate(run.config)
+        world = get_world(config.world)
+        progress = Progress.model_validate(run.progress) if run.progress else Progress()
+        with Sandbox(world.stub(), world.queries | {world.primitive_function}) as sandbox:
+            session = Session(
+                run.id,
+                config,
+                database,
+                home,
+                world,
+                sandbox,
+                progress=progress,
+                stop_signal=stop.is_set,
+            )
+            return _phases(session, resumed=run.progress is not None)
+    except (EngineError, DatabaseError) as error:
+        log.exception("run %s failed", run.id)
+        _fail(database, run.id, error.message, error.hint)
+    except Exception as error:  # the process's last line of defence: leave a readable state
+        log.exception("run %s failed", run.id)
+        message = f"{type(error).__name__}: {error}"
+        hint = f"Details are in {str(home.run_folder(run.id) / 'process.log')!r}."
+        _fail(database, run.id, message, f"{hint} Then: rlgpt-studio resume {run.id}")
+    return FAILED if journal.run(run.id).state is RunState.FAILED else FINISHED
+
+
+def _phases(session: Session, *, resumed: bool) -> int:
+    try:
+        if resumed:
+            _tell_resumed(session)
+        agents_and_context(session)
+        for phases, do in _PHASES:
+            if session.progress.phase in phases:
+                do(session)
+    except RunStopped:
+        return _end(session, RunState.STOPPED, INTERRUPTED)
+    except RunWaits:
+        session.save(asked=session.progress.asked)
+        return WAITING
+    except BudgetSpent as error:
+        session.log(f"{error.message} {error.hint}", "warning")
+        return _end(session, RunState.STOPPED, INTERRUPTED)
+    return _end(session, RunState.FINISHED, FINISHED)
+
+
+def _tell_resumed(session: Session) -> None:
+    journal, run_id = session.journal, session.run_id
+    kept = int((last_payload(journal, run_id, "checkpoint") or {}).get("frames", 0))
+    seen = int((last_payload(journal, run_id, "metrics") or {}).get("frames", 0))
+    phase = session.progress.phase
+    if phase == "train" and seen > kept:
+        lost = f"{seen - kept} env frames of training since the last checkpoint are done again"
+    elif phase == "train":
+        lost = "nothing"
+    else:
+        lost = f"the step of phase `{phase}` that was under way is done again"
+    session.emit(Resumed(phase=phase, frames=kept if phase == "train" else 0, lost=lost))
+
+
+def _end(session: Session, state: RunState, code: int) -> int:
+    session.save()
+    outcome = result(session, state)
+    if state is RunState.FINISHED:
+        session.emit(RunFinished(result=outcome))
+    session.enter(state, "" if state is RunState.FINISHED else f"in phase {session.progress.phase}")
+    session.journal.set_state(session.run_id, state, result=outcome)
+    return code
+
+
+def _fail(database: Database, run_id: str, message: str, hint: str) -> None:
+    event = RunFailed(message=message, hint=hint)
+    try:
+        database.journal.append(run_id, [(event.KIND, event.model_dump(mode="json"))])
+        database.journal.set_state(run_id, RunState.FAILED, message)
+    except DatabaseError:
+        log.exception("the failure of run %s could not be recorded", run_id)
