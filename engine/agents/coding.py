@@ -5,9 +5,9 @@ from __future__ import annotations
 from engine.agents.plan import CodeProposal, Critique, Plan, SubAction, Trial
 from engine.agents.protocols import CodeDraft, Feedback, KnownSkill
 from engine.agents.trials import TrialRunner
-from engine.run.approval import Answer, ask, decides_itself
 from engine.errors import AgentError
 from engine.events import AgentSaid, CodeDecided, CodeProposed, CritiqueGiven, TrialFinished
+from engine.run.approval import Answer, ask, decides_itself
 from engine.run.progress import CodeWork
 from engine.run.session import RunStopped, Session
 from engine.worlds.base import WorldEnv

@@ -9,9 +9,9 @@ from __future__ import annotations
 from engine.agents.coding import Coder
 from engine.agents.plan import Critique, Plan, SubAction, Subtask
 from engine.agents.plan_edit import problems
-from engine.run.approval import ask
 from engine.errors import PlanError
 from engine.events import AgentSaid, PlanApproved, PlanProposed
+from engine.run.approval import ask
 from engine.run.session import Session
 from skills_db.records import RunState
 
