@@ -68,6 +68,26 @@ class Executable(Protocol):
         ...
 
 
+class LoadedProgram(Executable, Protocol):
+    """An executable that holds a place in the sandbox until it is closed."""
+
+    def close(self) -> None:
+        """Give the place back."""
+        ...
+
+
+class ProgramLoader(Protocol):
+    """Turns approved code into a program (`engine.sandbox.pool.Sandbox`)."""
+
+    def load(self, code: str) -> LoadedProgram:
+        """Load the code.
+
+        Raises:
+            SandboxError: it does not even load.
+        """
+        ...
+
+
 class OptionExecution:
     """One execution of a coded action on one player.
 
