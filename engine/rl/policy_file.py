@@ -1,0 +1,132 @@
+"""A trained policy as data: a spec in JSON and weights in safetensors, never a pickle.
+
+torch is imported only when a network is built, so whoever reads specs does not pay for it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from pydantic import Field
+
+from engine.agents.plan import Record
+from engine.errors import EngineError
+from engine.rl.option_set import Mask
+from engine.rl.options import CodedAction
+from engine.worlds.base import Observation, PlayerState
+
+if TYPE_CHECKING:
+    from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+
+
+class PolicySpec(Record):
+    """Everything but the weights: enough to build the network and to name its actions."""
+
+    world: str
+    observation_size: int = Field(gt=0)
+    """Of the option environment: the world's observation and one entry per coded action."""
+    primitives: tuple[str, ...]
+    actions: tuple[CodedAction, ...]
+    net_arch: tuple[int, ...]
+    frames: int = Field(ge=0)
+    """Env frames it was trained for."""
+    seed: int
+    """Training seed; the untrained network of the same seed is the baseline."""
+    task_success: str
+
+    @property
+    def n_actions(self) -> int:
+        """Size of the discrete action space."""
+        return len(self.primitives) + len(self.actions)
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyFile:
+    """A policy as it is stored: `weights` are safetensors bytes."""
+
+    spec: PolicySpec
+    weights: bytes
+
+
+class NetworkPolicy:
+    """A policy network on the CPU.
+
+    Actions are sampled from the masked distribution, as in training (a policy that is never
+    random can walk into the same wall for ever); the random stream starts from the episode's
+    seed, so an evaluation is deterministic. `greedy=True` takes the likeliest action instead.
+    """
+
+    def __init__(
+        self,
+        spec: PolicySpec,
+        network: MaskableActorCriticPolicy,
+        *,
+        name: str,
+        greedy: bool = False,
+    ) -> None:
+        self.name = name
+        self.spec = spec
+        self.network = network
+        self._greedy = greedy
+        self._rng = np.random.default_rng((spec.seed, 0))
+        network.set_training_mode(False)
+
+    @classmethod
+    def load(cls, spec: PolicySpec, weights: bytes, *, greedy: bool = False) -> NetworkPolicy:
+        """The trained network.
+
+        Raises:
+            EngineError: the weights are damaged or belong to another spec.
+        """
+        import safetensors.torch
+
+        network = build_network(spec)
+        try:
+            network.load_state_dict(safetensors.torch.load(weights))
+        except Exception as error:
+            raise EngineError(
+                f"the weights of the policy for {spec.world!r} do not fit its spec "
+                f"({len(weights)} bytes): {error}",
+                "The file is damaged or of another policy; train again or use another version.",
+            ) from error
+        return cls(spec, network, name="trained", greedy=greedy)
+
+    @classmethod
+    def untrained(cls, spec: PolicySpec, *, greedy: bool = False) -> NetworkPolicy:
+        """The same network as training started from: the baseline."""
+        return cls(spec, build_network(spec), name="untrained", greedy=greedy)
+
+    def begin_episode(self, seed: int) -> None:
+        """Start the random stream of this episode."""
+        self._rng = np.random.default_rng((self.spec.seed, seed))
+
+    def choose(self, observation: Observation, player: PlayerState, mask: Mask) -> int:
+        """Sample an action among those whose mask is true."""
+        import torch
+
+        with torch.no_grad():
+            batch = torch.from_numpy(np.ascontiguousarray(observation[None]))
+            masked = self.network.get_distribution(batch, mask[None])
+            chances = masked.distribution.probs[0].numpy().astype(np.float64)
+        chances *= mask
+        if self._greedy:
+            return int(chances.argmax())
+        return int(self._rng.choice(len(chances), p=chances / chances.sum()))
+
+
+def build_network(spec: PolicySpec) -> MaskableActorCriticPolicy:
+    """The network of a spec as training initialises it; global random streams stay untouched."""
+    import gymnasium
+    import torch
+    from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(spec.seed)
+        return MaskableActorCriticPolicy(
+            gymnasium.spaces.Box(-np.inf, np.inf, (spec.observation_size,), np.float32),
+            gymnasium.spaces.Discrete(spec.n_actions),
+            lambda _progress: 0.0,
+            net_arch=list(spec.net_arch),
+        )
