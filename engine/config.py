@@ -43,6 +43,10 @@ class TrainingConfig(BaseModel):
     gae_lambda: float = Field(default=0.95, ge=0, le=1)
     ent_coef: float = Field(default=0.01, ge=0)
     clip_range: float = Field(default=0.2, gt=0)
+    goal_bonus: float = Field(default=1.0, ge=0)
+    """Extra training reward, once per episode, for each rl sub-action's predicate."""
+    task_bonus: float = Field(default=1.0, ge=0)
+    """Extra training reward, once per episode, for the task's predicate."""
     net_arch: tuple[int, ...] = (128, 128)
     checkpoint_frames: int = Field(default=20_000, ge=1)
     device: str = "auto"

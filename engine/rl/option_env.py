@@ -128,8 +128,11 @@ class OptionEnv(gymnasium.Env[Observation, np.int64]):
         self._coded_decisions = 0
         self._spent: set[int] = set()
         self._mask: Mask = np.ones(len(options), dtype=np.bool_)
-        size = int(np.prod(env.observation_space.shape or ())) + len(options.actions)
-        self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (size,), np.float32)
+        seen = int(np.prod(env.observation_space.shape or ()))
+        self.observation_size = seen + len(options.actions)
+        self.observation_space = gymnasium.spaces.Box(
+            -np.inf, np.inf, (self.observation_size,), np.float32
+        )
         self.action_space = gymnasium.spaces.Discrete(len(options))
 
     def reset(

@@ -108,8 +108,10 @@ class NetworkPolicy:
 
         with torch.no_grad():
             batch = torch.from_numpy(np.ascontiguousarray(observation[None]))
-            masked = self.network.get_distribution(batch, mask[None])
-            chances = masked.distribution.probs[0].numpy().astype(np.float64)
+            categorical = self.network.get_distribution(batch, mask[None]).distribution
+            if not isinstance(categorical, torch.distributions.Categorical):
+                raise TypeError(f"not one discrete action: {categorical!r}")
+            chances = categorical.probs[0].numpy().astype(np.float64)
         chances *= mask
         if self._greedy:
             return int(chances.argmax())

@@ -1,0 +1,195 @@
+"""Takes a training apart into tensors and JSON, and puts it together again."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from pydantic import ConfigDict
+
+from engine.agents.plan import Record
+from engine.errors import EngineError
+from engine.rl.checkpoint import Checkpoint, Tensors
+from engine.rl.option_env import EpisodeState, OptionEnv
+from engine.rl.ppo import SmdpPPO
+
+
+class FinishedEpisode(Record):
+    """What the running averages need of a finished episode."""
+
+    episodic_return: float
+    frames: int
+    task_success: bool
+
+
+class EnvState(Record):
+    """An `EpisodeState` without its snapshot, which is a tensor."""
+
+    rng: str
+    episodic_return: float
+    decisions: int
+    coded_decisions: int
+    reached: tuple[str, ...]
+    armed: tuple[str, ...]
+    spent: tuple[int, ...]
+
+
+class TrainingState(Record):
+    """The JSON part of a checkpoint."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
+
+    job: str
+    """Fingerprint of what was trained; another job cannot go on from here."""
+    frames: int
+    decisions: int
+    updates: int
+    recent: tuple[FinishedEpisode, ...]
+    envs: tuple[EnvState, ...]
+    numpy_position: tuple[int, int, float]
+    python_gauss: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """How far a training is."""
+
+    frames: int
+    decisions: int
+    updates: int
+    recent: tuple[FinishedEpisode, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Boundary:
+    """Everything that moves during a rollout, as it was before the rollout began."""
+
+    counters: Counters
+    envs: tuple[EpisodeState, ...]
+    observations: torch.Tensor
+    episode_starts: torch.Tensor
+    random_states: dict[str, torch.Tensor]
+    numpy_position: tuple[int, int, float]
+    python_gauss: float | None
+
+
+def take_boundary(model: SmdpPPO, envs: Sequence[OptionEnv], counters: Counters) -> Boundary:
+    """Note the state between two updates; cheap, weights are not copied."""
+    _, keys, *position = np.random.get_state(legacy=True)
+    _, python_state, gauss = random.getstate()
+    random_states = {
+        "torch": torch.get_rng_state(),
+        "numpy": torch.from_numpy(np.asarray(keys).astype(np.int64)),
+        "python": torch.tensor(python_state, dtype=torch.int64),
+    }
+    if model.device.type == "cuda":
+        random_states["cuda"] = torch.cuda.get_rng_state(model.device)
+    return Boundary(
+        counters=counters,
+        envs=tuple(env.state() for env in envs),
+        observations=torch.from_numpy(np.array(model._last_obs)),
+        episode_starts=torch.from_numpy(np.array(model._last_episode_starts)),
+        random_states=random_states,
+        numpy_position=(int(position[0]), int(position[1]), float(position[2])),
+        python_gauss=gauss,
+    )
+
+
+def to_checkpoint(job: str, model: SmdpPPO, boundary: Boundary) -> Checkpoint:
+    """Weights and optimiser as they are now, the rest as it was at the boundary."""
+    tensors = {f"policy.{name}": _stored(value) for name, value in policy_tensors(model).items()}
+    for index, slots in model.policy.optimizer.state_dict()["state"].items():
+        for slot, value in slots.items():
+            tensors[f"optimizer.{index}.{slot}"] = _stored(value)
+    tensors |= {f"random.{name}": value for name, value in boundary.random_states.items()}
+    tensors["observations"] = boundary.observations
+    tensors["episode_starts"] = boundary.episode_starts
+    envs: list[EnvState] = []
+    for index, env in enumerate(boundary.envs):
+        tensors[f"snapshot.{index}"] = torch.frombuffer(bytearray(env.snapshot), dtype=torch.uint8)
+        envs.append(
+            EnvState(
+                rng=env.rng,
+                episodic_return=env.episodic_return,
+                decisions=env.decisions,
+                coded_decisions=env.coded_decisions,
+                reached=env.reached,
+                armed=env.armed,
+                spent=env.spent,
+            )
+        )
+    counters = boundary.counters
+    state = TrainingState(
+        job=job,
+        frames=counters.frames,
+        decisions=counters.decisions,
+        updates=counters.updates,
+        recent=counters.recent,
+        envs=tuple(envs),
+        numpy_position=boundary.numpy_position,
+        python_gauss=boundary.python_gauss,
+    )
+    return Checkpoint(tensors, state.model_dump_json())
+
+
+def from_checkpoint(
+    checkpoint: Checkpoint, job: str, model: SmdpPPO, envs: Sequence[OptionEnv]
+) -> Counters:
+    """Put model, environments and random streams where the checkpoint was.
+
+    Raises:
+        EngineError: the checkpoint is of another job.
+    """
+    state = TrainingState.model_validate_json(checkpoint.state)
+    if state.job != job:
+        raise EngineError(
+            "the checkpoint was written by a training with other actions, goals or settings",
+            "Resume with the plan, code and settings of that run, or start a new run.",
+        )
+    tensors = checkpoint.tensors
+    model.policy.load_state_dict(_under("policy.", tensors))
+    optimizer = model.policy.optimizer
+    slots: dict[int, dict[str, torch.Tensor]] = {}
+    for name, value in _under("optimizer.", tensors).items():
+        parameter, slot = name.split(".")
+        slots.setdefault(int(parameter), {})[slot] = value
+    groups = optimizer.state_dict()["param_groups"]
+    optimizer.load_state_dict({"state": slots, "param_groups": groups})
+    for index, (env, env_state) in enumerate(zip(envs, state.envs, strict=True)):
+        snapshot = tensors[f"snapshot.{index}"].numpy().tobytes()
+        env.resume(EpisodeState(snapshot=snapshot, **env_state.model_dump()))
+    model._last_obs = tensors["observations"].numpy()
+    model._last_episode_starts = tensors["episode_starts"].numpy()
+    model.num_timesteps = state.frames
+    _restore_random(state, tensors, model.device)
+    return Counters(state.frames, state.decisions, state.updates, state.recent)
+
+
+def policy_tensors(model: SmdpPPO) -> dict[str, torch.Tensor]:
+    """The weights, on the CPU."""
+    return {name: _stored(value) for name, value in model.policy.state_dict().items()}
+
+
+def _restore_random(state: TrainingState, tensors: Tensors, device: torch.device) -> None:
+    torch.set_rng_state(tensors["random.torch"])
+    if device.type == "cuda" and "random.cuda" in tensors:
+        torch.cuda.set_rng_state(tensors["random.cuda"], device)
+    keys = tensors["random.numpy"].numpy().astype(np.uint32)
+    np.random.set_state(("MT19937", keys, *state.numpy_position))
+    python_state = tuple(int(word) for word in tensors["random.python"])
+    random.setstate((3, python_state, state.python_gauss))
+
+
+def _under(prefix: str, tensors: Tensors) -> dict[str, torch.Tensor]:
+    return {
+        name.removeprefix(prefix): value
+        for name, value in tensors.items()
+        if name.startswith(prefix)
+    }
+
+
+def _stored(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.detach().cpu().contiguous().clone()
