@@ -1,0 +1,218 @@
+"""The sandbox of one process: a pool of Monty workers, the static check, and loaded programs."""
+
+from __future__ import annotations
+
+import ast
+import datetime
+import logging
+import os
+from contextlib import ExitStack
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Lock
+from types import TracebackType
+from typing import Self
+from weakref import WeakSet
+
+from pydantic_monty import Monty, MontySession, OSPolicy, ResourceLimits
+
+from engine.agents.plan import CodeDiagnostic, code_hash
+from engine.errors import SandboxError
+from engine.sandbox import allow_list
+from engine.sandbox.hardening import write_wrapper
+from engine.sandbox.program import Limits, Program, function_handle
+from engine.sandbox.stub import read_stub
+from engine.sandbox.type_check import load_check, type_check
+
+__all__ = ["Limits", "Sandbox"]
+
+_log = logging.getLogger(__name__)
+_CHECKOUT_SECONDS = 30.0
+_GRACE_SECONDS = 1.0
+_CACHED_CHECKS = 512
+_FROZEN_CLOCK = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
+_POLICY = OSPolicy(datetime=_FROZEN_CLOCK, timezone="utc", sleep="zero", random_start={"seed": 0})
+"""Whatever code might ask of the machine has one answer, so executions can be repeated."""
+
+_first_process: int | None = None
+
+
+class Sandbox:
+    """Checks and runs policy code; one per process, safe to use from several threads.
+
+    Worker processes start with the first check or load. Never fork a process that has used a
+    sandbox: in the child every call hangs. Start processes by `spawn` or `forkserver`, and make
+    the sandbox there.
+
+    Args:
+        stub: text of the world's `api.pyi`.
+        functions: names of the stub that reach the host; anything else is refused.
+        limits: of one execution.
+        max_processes: executions under way at the same time.
+        harden: start workers inside bubblewrap where it works.
+    """
+
+    def __init__(
+        self,
+        stub: str,
+        functions: frozenset[str],
+        limits: Limits = Limits(),  # noqa: B008 - a frozen dataclass
+        *,
+        max_processes: int = 256,
+        harden: bool = True,
+    ) -> None:
+        self._stub = read_stub(stub)
+        if unknown := functions - self._stub.functions:
+            raise SandboxError(
+                f"functions that the stub does not declare: {sorted(unknown)!r}",
+                "add them to the world's api.pyi",
+            )
+        self._handles = {name: function_handle(name) for name in sorted(functions)}
+        self._limits = limits
+        self._max_processes = max_processes
+        self._harden = harden
+        self._lock = Lock()
+        self._stack = ExitStack()
+        self._pool: Monty | None = None
+        self._closed = False
+        self._programs: WeakSet[Program] = WeakSet()
+        self._checked: dict[str, tuple[CodeDiagnostic, ...]] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def check(self, code: str) -> tuple[CodeDiagnostic, ...]:
+        """Syntax, allow-list, `run() -> str`, and the type check; empty when all is well.
+
+        The code does not run, except what stands outside its functions. Remembered by the code's
+        hash.
+        """
+        tree = allow_list.parse(code)
+        if isinstance(tree, CodeDiagnostic):
+            return (tree,)
+        key = code_hash(code)
+        with self._lock:
+            known = self._checked.get(key)
+        if known is not None:
+            return known
+        found = self._check(code, tree)
+        with self._lock:
+            if len(self._checked) >= _CACHED_CHECKS:
+                self._checked.pop(next(iter(self._checked)))
+            self._checked[key] = found
+        return found
+
+    def load(self, code: str) -> Program:
+        """Code as a program. Does not check it: that is `check`'s work, and a person's.
+
+        Raises:
+            SandboxError: the code does not even load; says why.
+        """
+        unreadable = allow_list.parse(code)
+        if isinstance(unreadable, CodeDiagnostic):
+            raise _does_not_load(unreadable)
+        pool = self._started()
+        for found in load_check(pool, code, self._resource_limits()):
+            raise _does_not_load(found)
+        program = Program(code, self._session, self._handles, self._limits)
+        self._programs.add(program)
+        return program
+
+    def close(self) -> None:
+        """End all executions and worker processes; may be called again."""
+        with self._lock:
+            self._closed = True
+            self._pool = None
+        for program in tuple(self._programs):
+            program.close()
+        self._stack.close()
+
+    def _check(self, code: str, tree: ast.Module) -> tuple[CodeDiagnostic, ...]:
+        refused = allow_list.findings(code, tree, self._stub)
+        pool = self._started()
+        limits = self._resource_limits()
+        lines = {found.line for found in refused}
+        typed = [f for f in type_check(pool, code, self._stub, limits) if f.line not in lines]
+        found = (*refused, *typed)
+        if not found:
+            found = load_check(pool, code, limits)
+        return tuple(sorted(found, key=lambda f: (f.line, f.column)))
+
+    def _resource_limits(self) -> ResourceLimits:
+        # Name look-ups count as suspensions too; `Program` counts both and stops first.
+        return ResourceLimits(
+            max_turn_duration_secs=self._limits.seconds_per_turn,
+            max_memory=self._limits.memory_bytes,
+            max_suspensions=self._limits.calls + 1,
+        )
+
+    def _session(self) -> MontySession:
+        """A fresh session on a worker of its own."""
+        try:
+            session = self._started().checkout(limits=self._resource_limits(), os_policy=_POLICY)
+            return session.__enter__()
+        except TimeoutError as error:
+            raise SandboxError(
+                f"no sandbox worker came free within {_CHECKOUT_SECONDS:g} s",
+                f"at most {self._max_processes} programs can be under way at once",
+            ) from error
+
+    def _started(self) -> Monty:
+        with self._lock:
+            if self._closed:
+                raise SandboxError("the sandbox is closed", "make a new one")
+            if self._pool is None:
+                self._pool = self._start()
+            return self._pool
+
+    def _start(self) -> Monty:
+        _refuse_fork()
+        try:
+            return self._stack.enter_context(
+                Monty(
+                    binary_path=self._wrapper(),
+                    min_processes=1,
+                    max_processes=self._max_processes,
+                    checkout_timeout=_CHECKOUT_SECONDS,
+                    request_timeout=self._limits.seconds_per_turn + _GRACE_SECONDS,
+                    turn_duration_limit_grace=_GRACE_SECONDS,
+                )
+            )
+        except (OSError, RuntimeError) as error:
+            raise SandboxError(
+                f"the sandbox worker could not be started: {error}",
+                "reinstall the package `pydantic-monty`",
+            ) from error
+
+    def _wrapper(self) -> Path | None:
+        if not self._harden:
+            return None
+        folder = self._stack.enter_context(TemporaryDirectory(prefix="rlgpt-sandbox-"))
+        return write_wrapper(Path(folder))
+
+
+def _does_not_load(found: CodeDiagnostic) -> SandboxError:
+    return SandboxError(
+        f"the code does not load: line {found.line}: {found.message}", "check the code and mend it"
+    )
+
+
+def _refuse_fork() -> None:
+    """Refuse to begin in a fork of a process that has used a sandbox, where calls would hang."""
+    global _first_process
+    process = os.getpid()
+    if _first_process is None:
+        _first_process = process
+    elif _first_process != process:
+        raise SandboxError(
+            "this process is a fork of one that has used a sandbox; here it would hang",
+            "start processes by `spawn` or `forkserver`",
+        )
