@@ -1,0 +1,52 @@
+"""Where the studio keeps its files. Nothing is made here; only names are worked out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+APP = "rlgpt-studio"
+HOME_VARIABLE = "RLGPT_STUDIO_HOME"
+DATABASE_VARIABLE = "RLGPT_STUDIO_DB"
+
+_SQLITE = ("sqlite:///", "sqlite+pysqlite:///")
+
+
+@dataclass(frozen=True, slots=True)
+class Paths:
+    """Home (runs and their checkpoints), database, configuration and log."""
+
+    home: Path
+    database_url: str
+    config_file: Path
+    log_file: Path
+
+
+def find_paths(env: Mapping[str, str]) -> Paths:
+    """Paths from the environment: `RLGPT_STUDIO_HOME` holds everything, `RLGPT_STUDIO_DB` wins.
+
+    Without them the folders are those that the system has for data, configuration and logs.
+    """
+    own = env.get(HOME_VARIABLE, "").strip()
+    if own:
+        home = Path(own).expanduser().absolute()
+        config, log = home / "config.toml", home / "studio.log"
+    else:
+        import platformdirs
+
+        home = platformdirs.user_data_path(APP)
+        config = platformdirs.user_config_path(APP) / "config.toml"
+        log = platformdirs.user_log_path(APP) / "studio.log"
+    url = env.get(DATABASE_VARIABLE, "").strip()
+    database_url = _absolute(url) if url else f"sqlite:///{home / 'studio.db'}"
+    return Paths(home, database_url, config, log)
+
+
+def _absolute(url: str) -> str:
+    """The URL with a relative SQLite file made absolute: a run's process stands elsewhere."""
+    for scheme in _SQLITE:
+        name = url.removeprefix(scheme)
+        if name != url and name and not name.startswith(("/", ":", "file:")):
+            return f"{scheme}{Path(name).expanduser().absolute()}"
+    return url

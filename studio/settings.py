@@ -1,0 +1,262 @@
+"""A person's settings: the TOML file, the environment over it, and clear words when they fail."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import ConfigError
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
+
+    from engine.config import RunConfig
+
+PREFIX = "RLGPT_STUDIO_"
+"""`RLGPT_STUDIO_THEME` sets `theme`, `RLGPT_STUDIO_LLM__MODEL` sets `model` of `[llm]`."""
+
+SECTIONS = ("keymap", "run", "llm", "training")
+_PLACE = re.compile(r"\(at line (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a person chose; the defaults are what a fresh machine gets."""
+
+    theme: str = "textual-dark"
+    """Name of a Textual theme."""
+    editor: str | None = None
+    """Command that edits a text file; None: `$VISUAL`, then `$EDITOR`."""
+    task: str = "collect a diamond"
+    """What the task line offers."""
+    world: str = "crafter"
+    keymap: Mapping[str, str] = field(default_factory=dict)
+    """Binding id -> keys, separated by commas."""
+    run: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of `engine.config.RunConfig` for every new run."""
+    llm: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of `engine.config.LlmConfig`."""
+    training: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of `engine.config.TrainingConfig`."""
+
+    def run_config(
+        self, changes: Mapping[str, Any] | None = None, *, task: str | None = None
+    ) -> RunConfig:
+        """The configuration of a new run: `changes` over these settings over the defaults.
+
+        Args:
+            changes: by name; fields of the sections are written `llm.model`, `training.n_envs`.
+            task: the task in words; None: the settings' own.
+
+        Raises:
+            ConfigError: a name that is not there, or a value that cannot work.
+        """
+        from pydantic import ValidationError
+
+        from engine.config import RunConfig
+
+        values: dict[str, Any] = {"world": self.world, **self.run}
+        values |= {"llm": dict(self.llm), "training": dict(self.training)}
+        for name, value in (changes or {}).items():
+            section, _, key = name.rpartition(".")
+            if section and section not in ("llm", "training"):
+                raise _unknown(name, _run_names())
+            if section:
+                values[section][key] = value
+            else:
+                values[key] = value
+        values["task"] = self.task if task is None else task
+        try:
+            return RunConfig.model_validate(values)
+        except ValidationError as error:
+            raise _not_valid(error, "") from error
+
+
+_PLAIN = ("theme", "editor", "task", "world")
+
+
+def load_settings(path: Path, env: Mapping[str, str]) -> Settings:
+    """Settings from the file (which need not be there) and the environment over it.
+
+    Raises:
+        ConfigError: the file cannot be read or has a key or value that cannot be; says where.
+    """
+    table, text = _read(path)
+    values: dict[str, Any] = {}
+    for name, value in table.items():
+        where = _where(path, text, None, name)
+        if name in _PLAIN:
+            values[name] = _text(name, value, where)
+        elif name in SECTIONS:
+            if not isinstance(value, dict):
+                raise ConfigError(f"{where}: `{name}` must be a section.", f"Write [{name}].")
+            values[name] = value
+        else:
+            raise _unknown(name, (*_PLAIN, *SECTIONS), where)
+    settings = Settings(**values)
+    if settings.keymap:
+        _check_keymap(settings.keymap, path, text)
+    if settings.run or settings.llm or settings.training:
+        _check_run_sections(settings, path, text)
+    return _with_environment(values, env)
+
+
+def save_setting(path: Path, name: str, value: str | int | float | bool) -> None:
+    """Writes one setting (`theme`, or `llm.model` of a section); comments in the file stay.
+
+    Raises:
+        EngineError: the file is broken or cannot be written.
+    """
+    import tomlkit
+
+    from engine.files import write_atomically
+
+    _, text = _read(path)
+    document = tomlkit.parse(text)
+    section, _, key = name.rpartition(".")
+    if section:
+        document.setdefault(section, tomlkit.table())[key] = value
+    else:
+        document[key] = value
+    write_atomically(path, tomlkit.dumps(document).encode())
+
+
+def _read(path: Path) -> tuple[dict[str, Any], str]:
+    import tomllib
+
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (FileNotFoundError, NotADirectoryError):
+        return {}, ""
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigError(
+            f"The settings {str(path)!r} cannot be read: {reason}.",
+            "Make the file readable, or move it away to go on with the defaults.",
+        ) from error
+    try:
+        return tomllib.loads(text), text
+    except tomllib.TOMLDecodeError as error:
+        place = _PLACE.search(str(error))
+        line = f", line {place.group(1)}" if place else ""
+        raise ConfigError(
+            f"The settings {str(path)!r}{line} are not valid TOML: {error}.",
+            "Correct the line, or move the file away to go on with the defaults.",
+        ) from error
+
+
+def _where(path: Path, text: str, section: str | None, key: str) -> str:
+    """File and line of a key, as well as it can be found in the text."""
+    inside: str | None = None
+    wanted = re.compile(rf"""\s*["']?{re.escape(key)}["']?\s*=""")
+    for number, line in enumerate(text.splitlines(), start=1):
+        header = re.match(r"\s*\[\s*([^\]]+?)\s*\]", line)
+        if header:
+            inside = header.group(1)
+            if section is None and inside == key:
+                return f"{path}, line {number}"
+        elif inside == section and wanted.match(line):
+            return f"{path}, line {number}"
+    return str(path)
+
+
+def _text(name: str, value: object, where: str) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ConfigError(
+            f"{where}: `{name}` must be a text, not {value!r}.", f'Write {name} = "..."'
+        )
+    return value
+
+
+def _unknown(name: str, known: Sequence[str], where: str = "") -> ConfigError:
+    alike = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    hint = f"Did you mean {alike[0]!r}?" if alike else f"Known are: {', '.join(known)}."
+    return ConfigError(f"{where}{': ' if where else ''}There is no setting {name!r}.", hint)
+
+
+def _run_names() -> list[str]:
+    from engine.config import LlmConfig, RunConfig, TrainingConfig
+
+    own = [name for name in RunConfig.model_fields if name not in ("llm", "training", "task")]
+    own += [f"llm.{name}" for name in LlmConfig.model_fields]
+    return own + [f"training.{name}" for name in TrainingConfig.model_fields]
+
+
+def _check_run_sections(settings: Settings, path: Path, text: str) -> None:
+    from pydantic import ValidationError
+
+    from engine.config import RunConfig
+
+    known = _run_names()
+    for section in ("run", "llm", "training"):
+        for key in getattr(settings, section):
+            name = key if section == "run" else f"{section}.{key}"
+            if name not in known:
+                raise _unknown(name, known, _where(path, text, section, key))
+    values = {"task": settings.task, "world": settings.world, **settings.run}
+    try:
+        RunConfig.model_validate({**values, "llm": settings.llm, "training": settings.training})
+    except ValidationError as error:
+        place = error.errors()[0]["loc"]
+        section = str(place[0]) if place[0] in ("llm", "training") else "run"
+        key = str(place[0] if section == "run" else place[1])
+        raise _not_valid(error, _where(path, text, section, key)) from error
+
+
+def _not_valid(error: ValidationError, where: str) -> ConfigError:
+    first = error.errors()[0]
+    name = ".".join(str(part) for part in first["loc"])
+    if first["type"] == "extra_forbidden":
+        return _unknown(name, _run_names(), where)
+    what = str(first["msg"])
+    return ConfigError(
+        f"{where}{': ' if where else ''}`{name}` cannot be {first['input']!r}: "
+        f"{what[:1].lower()}{what[1:]}.",
+        f"Give {name} another value.",
+    )
+
+
+def _check_keymap(keymap: Mapping[str, object], path: Path, text: str) -> None:
+    from studio.keymap import KEYS
+
+    known = [key.id for key in KEYS]
+    for binding, keys in keymap.items():
+        where = _where(path, text, "keymap", binding)
+        if binding not in known:
+            alike = difflib.get_close_matches(binding, known, n=1, cutoff=0.5)
+            hint = f"Did you mean {alike[0]!r}? " if alike else ""
+            raise ConfigError(
+                f"{where}: there is no key binding {binding!r}.",
+                f"{hint}The studio's help (F1) names all of them.",
+            )
+        _text(binding, keys, where)
+
+
+def _with_environment(values: dict[str, Any], env: Mapping[str, str]) -> Settings:
+    changed = False
+    for variable, value in env.items():
+        if not variable.startswith(PREFIX) or not value:
+            continue
+        section, nested, key = variable.removeprefix(PREFIX).lower().partition("__")
+        if not nested:
+            if section in _PLAIN:
+                values[section] = value
+            continue
+        if section not in ("run", "llm", "training"):
+            raise _unknown(section, ("run", "llm", "training"), variable)
+        name = key if section == "run" else f"{section}.{key}"
+        if name not in _run_names():
+            raise _unknown(name, _run_names(), variable)
+        values[section] = {**values.get(section, {}), key: value}
+        changed = True
+    settings = Settings(**values)
+    if changed:
+        try:
+            settings.run_config()
+        except ConfigError as error:
+            raise ConfigError(f"From the environment: {error.message}", error.hint) from error
+    return settings
