@@ -20,5 +20,5 @@ def ascii_only(widget: Widget) -> bool:
 
 
 def has_colour(widget: Widget) -> bool:
-    """False under NO_COLOR and on terminals with no or too few colours for a picture."""
-    return not widget.app.no_color and widget.app.console.color_system not in (None, "standard")
+    """False under NO_COLOR."""
+    return not widget.app.no_color
