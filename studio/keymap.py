@@ -10,7 +10,8 @@ from textual.binding import Binding, BindingType
 from textual.keys import format_key
 
 Where = Literal[
-    "studio", "start", "run", "decide", "plan", "code", "list", "dialog", "skills", "runs"
+    "studio", "start", "run", "decide", "plan", "code", "list", "find", "dialog", "results",
+    "skills", "runs",
 ]
 
 
@@ -40,7 +41,9 @@ WHERE_TITLES: Mapping[Where, str] = {
     "plan": "Plan",
     "code": "Code",
     "list": "Lists and text",
+    "find": "Searching a list",
     "dialog": "Dialogs",
+    "results": "Results",
     "skills": "Skills",
     "runs": "Runs",
 }
@@ -119,6 +122,30 @@ KEYS: tuple[Key, ...] = (
         "Go one level back; never leaves the studio", show=True),
     Key("dialog.accept", "ctrl+s", "Accept", "dialog", "accept", "Accept what was entered",
         show=True),
+    Key("find.filter", "slash", "Filter", "find", "filter",
+        "Show only what has the words you type", show=True),
+    Key("results.sort", "o", "Order", "results", "sort",
+        "Sort by the difference to the untrained policy, or in the order of the chain",
+        show=True),
+    Key("skills.watch", "w", "Watch it", "skills", "watch",
+        "Watch the skill play in its world", show=True),
+    Key("skills.kind", "t", "Kind", "skills", "next_kind",
+        "Show coded actions only, policies only, or both", show=True),
+    Key("skills.world", "o", "World", "skills", "next_world",
+        "Show the skills of one world only, or of all"),
+    Key("skills.diff", "d", "Diff", "skills", "toggle_diff",
+        "Show what changed since the version before, or the whole code", show=True),
+    Key("skills.earlier", "left_square_bracket", "Earlier", "skills", "version(-1)",
+        "Show the version before"),
+    Key("skills.later", "right_square_bracket", "Later", "skills", "version(1)",
+        "Show the version after"),
+    Key("skills.copy", "y", "Copy", "skills", "copy_code",
+        "Copy the code to the clipboard", show=True),
+    Key("runs.open", "enter", "Open", "runs", "open", "Go to the run", show=True),
+    Key("runs.resume", "R", "Resume", "runs", "resume",
+        "Go on with a run that was interrupted or stopped", show=True),
+    Key("runs.state", "t", "State", "runs", "next_state",
+        "Show only runs at work, interrupted ones, ended ones, or all", show=True),
 )  # fmt: skip
 
 _BY_ID: Mapping[str, Key] = {key.id: key for key in KEYS}
