@@ -141,6 +141,7 @@ class OptionEnv(gymnasium.Env[Observation, np.int64]):
         """Begin an episode: in the world of `seed`, or in the next one of the training seeds."""
         if seed is None:
             seed = int(self._rng.integers(0, self._seed_limit))
+        super().reset(seed=seed)
         observation, _ = self.env.reset(seed=seed, options=options)
         self._return = 0.0
         self._decisions = self._coded_decisions = 0

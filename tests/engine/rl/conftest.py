@@ -1,0 +1,346 @@
+"""A tiny deterministic world with its own stub, and programs scripted as Python generators."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Generator, Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+import pytest
+
+from engine.config import TrainingConfig
+from engine.rl.option_env import OptionEnv
+from engine.rl.option_set import OptionSet
+from engine.rl.options import CodedAction
+from engine.sandbox.turns import Raised, Returned, Turn, WorldCall
+from engine.worlds.base import Answer, TaskSpec, Vocabulary, WorldEnv
+
+SIZE = 6
+MOVES = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
+PRIMITIVES = ("noop", *MOVES, "take")
+STUB = '''
+from typing import Literal
+
+Action = Literal["noop", "left", "right", "up", "down", "take"]
+
+def act(action: Action) -> bool:
+    """Take one primitive action; True if it moved the player or took the gem."""
+
+def position() -> tuple[int, int]:
+    """Where the player stands."""
+
+def gem_offset() -> tuple[int, int]:
+    """From the player to the gem."""
+
+def whistle(tune: int) -> str:
+    """Refuses any tune but 1."""
+'''
+FETCH = """
+def run() -> str:
+    while True:
+        offset = gem_offset()
+        if offset[0] < 0:
+            act("left")
+        elif offset[0] > 0:
+            act("right")
+        elif offset[1] < 0:
+            act("up")
+        elif offset[1] > 0:
+            act("down")
+        else:
+            act("take")
+            return "took it"
+"""
+
+
+class ToyPlayer:
+    """What the player of the meadow knows."""
+
+    def __init__(self, env: ToyEnv) -> None:
+        self._env = env
+
+    def term(self, name: str, argument: str | None = None) -> float:
+        if name == "unlocked":
+            return float(argument in self._env.achievements)
+        if name == "on_gem":
+            return float(self._env.at == self._env.gem)
+        return self.terms()[name]
+
+    def answer(self, function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Answer:
+        env = self._env
+        if function == "position":
+            return env.at
+        if function == "gem_offset":
+            return (env.gem[0] - env.at[0], env.gem[1] - env.at[1])
+        if args != (1,):
+            raise ValueError(f"`whistle` knows the tune 1 only, not {args!r}")
+        return "tweet"
+
+    def terms(self) -> Mapping[str, float]:
+        return {"gems": self._env.gems, "frames": self._env.count, "x": self._env.at[0]}
+
+
+class ToyEnv(WorldEnv):
+    """A meadow of 6 x 6 cells with one gem at a time and a pit in the corner (5, 5)."""
+
+    def __init__(self, length: int) -> None:
+        self.length = length
+        self.observation_space = gymnasium.spaces.Box(-1, 1, (6,), np.float32)
+        self.action_space = gymnasium.spaces.Discrete(len(PRIMITIVES))
+        self.at = self.gem = (0, 0)
+        self.gems = self.count = 0
+        self._rng = np.random.default_rng(0)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self._rng = np.random.default_rng(seed)
+        self.gems = self.count = 0
+        self.at = (5, 5)
+        self.at = self._cell()
+        self.gem = self._cell()
+        return self._observation(), {}
+
+    def step(self, action):
+        self.count += 1
+        name = PRIMITIVES[int(action)]
+        before, reward, unlocked = (self.at, self.gem), 0.0, ()
+        if name in MOVES:
+            dx, dy = MOVES[name]
+            self.at = (min(max(self.at[0] + dx, 0), 5), min(max(self.at[1] + dy, 0), 5))
+        elif name == "take" and self.at == self.gem:
+            unlocked = () if self.gems else ("take_gem",)
+            self.gems += 1
+            self.gem = self._cell()
+            reward = 1.0
+        fell = self.at == (5, 5)
+        info = {"unlocked": unlocked, "changed": (self.at, self.gem) != before or reward > 0}
+        return (
+            self._observation(),
+            reward - float(fell),
+            fell,
+            self.count >= self.length,
+            info,
+        )
+
+    @property
+    def player(self) -> ToyPlayer:
+        return ToyPlayer(self)
+
+    def snapshot(self) -> bytes:
+        rng = self._rng.bit_generator.state
+        return json.dumps([self.at, self.gem, self.gems, self.count, rng]).encode()
+
+    def restore(self, snapshot: bytes):
+        at, gem, self.gems, self.count, rng = json.loads(snapshot)
+        self.at, self.gem = tuple(at), tuple(gem)
+        self._rng.bit_generator.state = rng
+        return self._observation()
+
+    def frame(self, size: int = 64):
+        return np.zeros((size, size, 3), np.uint8)
+
+    @property
+    def achievements(self) -> frozenset[str]:
+        return frozenset({"take_gem"}) if self.gems else frozenset()
+
+    @property
+    def episode_frames(self) -> int:
+        return self.count
+
+    def _cell(self) -> tuple[int, int]:
+        while (cell := tuple(int(v) for v in self._rng.integers(0, SIZE, 2))) in ((5, 5), self.at):
+            pass
+        return cell
+
+    def _observation(self):
+        dx, dy = self.gem[0] - self.at[0], self.gem[1] - self.at[1]
+        seen = [np.sign(dx), np.sign(dy), dx == dy == 0, self.at[0] / 5, self.at[1] / 5, 1]
+        return np.array(seen, dtype=np.float32)
+
+
+class ToyWorld:
+    name = "meadow"
+    title = "Meadow"
+    primitives = PRIMITIVES
+    primitive_function = "act"
+    queries = frozenset({"position", "gem_offset", "whistle"})
+    achievements = ("take_gem",)
+    episode_length = 30
+
+    def make_env(self, length: int | None = None) -> ToyEnv:
+        return ToyEnv(length or self.episode_length)
+
+    def stub(self) -> str:
+        return STUB
+
+    def vocabulary(self) -> Vocabulary:
+        return Vocabulary(
+            frozenset({"gems", "frames", "x"}),
+            frozenset({"on_gem"}),
+            {"unlocked": frozenset({"take_gem"})},
+        )
+
+    def facts(self) -> str:
+        return "A gem lies somewhere."
+
+    def recipes(self):
+        return ()
+
+    def tasks(self):
+        return (TaskSpec("gems", "take three gems", "gems >= 3"),)
+
+    def score(self, success: Mapping[str, float]) -> float:
+        return 100.0 * sum(success.values()) / len(self.achievements)
+
+
+Script = Callable[[], Generator[WorldCall, Any, str]]
+
+
+class ScriptedProgram:
+    """A program whose code is a Python generator: yields world calls, returns the text."""
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
+        self._running: Generator[WorldCall, Any, str] | None = None
+        self.aborted = 0
+        self.closed = False
+
+    def start(self) -> Turn:
+        assert self._running is None, "started twice"
+        self._running = self._script()
+        return self._turn(lambda running: next(running))
+
+    def answer(self, value: Answer) -> Turn:
+        return self._turn(lambda running: running.send(value))
+
+    def fail(self, message: str) -> Turn:
+        return self._turn(lambda running: running.throw(ValueError(message)))
+
+    def abort(self) -> None:
+        self.aborted += 1
+        self._running = None
+
+    def close(self) -> None:
+        self._running = None
+        self.closed = True
+
+    def _turn(self, step) -> Turn:
+        assert self._running is not None, "not running"
+        try:
+            return step(self._running)
+        except StopIteration as end:
+            self._running = None
+            return Returned(end.value)
+        except Exception as error:
+            self._running = None
+            return Raised(f"{type(error).__name__}: {error}", 7, "exception")
+
+
+class ScriptedSandbox:
+    """Loads scripts by the text that stands for their code."""
+
+    def __init__(self, scripts: Mapping[str, Script]) -> None:
+        self._scripts = scripts
+        self.programs: list[ScriptedProgram] = []
+
+    def load(self, code: str) -> ScriptedProgram:
+        self.programs.append(ScriptedProgram(self._scripts[code]))
+        return self.programs[-1]
+
+
+def call(function: str, *args: Any, **kwargs: Any) -> WorldCall:
+    return WorldCall(function, args, kwargs, 1)
+
+
+def fetch() -> Generator[WorldCall, Any, str]:
+    """`FETCH` as a generator."""
+    while True:
+        dx, dy = yield call("gem_offset")
+        if dx:
+            yield call("act", "left" if dx < 0 else "right")
+        elif dy:
+            yield call("act", "up" if dy < 0 else "down")
+        else:
+            yield call("act", "take")
+            return "took it"
+
+
+def idle() -> Generator[WorldCall, Any, str]:
+    while True:
+        yield call("act", "noop")
+
+
+def nothing() -> Generator[WorldCall, Any, str]:
+    yield call("position")
+    return "nothing to do"
+
+
+SCRIPTS: Mapping[str, Script] = {FETCH: fetch, "idle": idle, "nothing": nothing}
+
+
+def coded(name: str = "fetch_gem", code: str = FETCH, **changes: Any) -> CodedAction:
+    fields = {
+        "success": "gems >= 1",
+        "precondition": "true",
+        "interrupt": "false",
+        "max_frames": 20,
+    }
+    return CodedAction(name, code, **{**fields, **changes})
+
+
+@pytest.fixture
+def world() -> ToyWorld:
+    return ToyWorld()
+
+
+@pytest.fixture
+def sandbox() -> ScriptedSandbox:
+    return ScriptedSandbox(SCRIPTS)
+
+
+@pytest.fixture
+def make_action() -> Callable[..., CodedAction]:
+    return coded
+
+
+@pytest.fixture
+def world_call() -> Callable[..., WorldCall]:
+    return call
+
+
+@pytest.fixture
+def scripted_program() -> type[ScriptedProgram]:
+    return ScriptedProgram
+
+
+@pytest.fixture
+def fetch_code() -> str:
+    return FETCH
+
+
+@pytest.fixture
+def make_env(world: ToyWorld, sandbox: ScriptedSandbox) -> Callable[..., OptionEnv]:
+    """An `OptionEnv` of the meadow over the given coded actions."""
+
+    def make(*actions: CodedAction, length: int | None = None, **changes: Any) -> OptionEnv:
+        settings = {"gamma": 0.5, "goals": {}, "task_success": "gems >= 3", **changes}
+        return OptionEnv(world.make_env(length), OptionSet(world, actions, sandbox), **settings)
+
+    return make
+
+
+@pytest.fixture
+def tiny() -> TrainingConfig:
+    """A configuration that learns the meadow in seconds."""
+    return TrainingConfig(
+        n_envs=4,
+        n_steps=32,
+        batch_size=64,
+        n_epochs=4,
+        learning_rate=2e-3,
+        net_arch=(32,),
+        checkpoint_frames=500,
+        device="cpu",
+    )
