@@ -1,0 +1,201 @@
+"""The whole state of an episode as bytes and back: compressed JSON, never pickle."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import EngineError
+from engine.worlds.crafter import codes
+from engine.worlds.crafter.game import Game, ObjectSet
+from engine.worlds.crafter.memory import MapMemory, Room
+from engine.worlds.crafter.package import objects
+
+_FORMAT = "crafter-1.8.3/1"
+_KINDS: Mapping[str, Any] = {
+    "player": objects.Player,
+    "cow": objects.Cow,
+    "zombie": objects.Zombie,
+    "skeleton": objects.Skeleton,
+    "arrow": objects.Arrow,
+    "plant": objects.Plant,
+}
+_NAMES = {kind: name for name, kind in _KINDS.items()}
+_ELSEWHERE = frozenset({"world", "random", "player", "pos", "removed"})
+"""Fields of an object that are rebuilt from the rest of the snapshot."""
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """A state brought back to life."""
+
+    game: Game
+    memory: MapMemory
+    over: bool
+    random_state: dict[str, Any]
+
+
+def save_snapshot(game: Game, memory: MapMemory, over: bool, random: np.random.Generator) -> bytes:
+    """Everything that decides what happens next."""
+    state = {
+        "format": _FORMAT,
+        "game": _save_game(game),
+        "memory": _save_memory(memory),
+        "over": over,
+        "random": random.bit_generator.state,
+    }
+    return zlib.compress(json.dumps(state, separators=(",", ":")).encode())
+
+
+def load_snapshot(snapshot: bytes) -> Snapshot:
+    """The state that was saved.
+
+    Raises:
+        EngineError: the bytes are no snapshot, are damaged, or are of another version.
+    """
+    hint = "Use the bytes that `snapshot()` of the world `crafter` returned, unchanged."
+    try:
+        state = json.loads(zlib.decompress(snapshot))
+        if state["format"] != _FORMAT:
+            raise EngineError(f"The snapshot has the format {state['format']!r}", hint)
+        return Snapshot(
+            game=_load_game(state["game"]),
+            memory=_load_memory(state["memory"]),
+            over=state["over"],
+            random_state=state["random"],
+        )
+    except (zlib.error, ValueError, KeyError, TypeError, IndexError) as error:
+        raise EngineError(f"The snapshot cannot be read: {error!r:.200}", hint) from error
+
+
+def _save_game(game: Game) -> dict[str, Any]:
+    world = game.world
+    numbers = {id(thing): number for number, thing in enumerate(world.objects)}
+    name, keys, position, has_gauss, gauss = world.random.get_state()
+    return {
+        "length": game.length,
+        "seed": game.seed,
+        "episode": game.episode,
+        "frames": game.frames,
+        "last_health": int(game._last_health),
+        "unlocked": sorted(game.unlocked),
+        "materials": _pack(world.material_map),
+        "objects": [_save_object(thing) for thing in world.objects],
+        "chunks": [
+            [[int(edge) for edge in key], [numbers[id(thing)] for thing in members]]
+            for key, members in world.chunks.items()
+        ],
+        "random": [name, _pack(keys), int(position), int(has_gauss), float(gauss)],
+    }
+
+
+def _load_game(state: Mapping[str, Any]) -> Game:
+    game = Game(state["length"])
+    world = game.world
+    name, keys, position, has_gauss, gauss = state["random"]
+    game._seed = state["seed"]
+    game._episode = state["episode"]
+    game._step = state["frames"]
+    game._last_health = state["last_health"]
+    game._unlocked = set(state["unlocked"])
+    # The objects take the random stream from the world when they are made.
+    world.random.set_state((name, _unpack(keys, np.uint32), position, has_gauss, gauss))
+    world.material_map[:] = _unpack(state["materials"], np.uint8).reshape(world.area)
+    things: list[Any] = []
+    for saved in state["objects"]:
+        things.append(_load_object(game, saved, things[0] if things else None))
+        world.add(things[-1])
+    game._player = things[0]
+    world._chunks.clear()
+    for key, members in state["chunks"]:
+        chunk = ObjectSet()
+        for number in members:
+            chunk.add(things[number])
+        world._chunks[tuple(key)] = chunk
+    game._update_time()
+    return game
+
+
+def _save_object(thing: Any) -> dict[str, Any]:
+    fields = {name: _plain(value) for name, value in vars(thing).items() if name not in _ELSEWHERE}
+    return {
+        "kind": _NAMES[type(thing)],
+        "at": [int(part) for part in thing.pos],
+        "fields": fields,
+    }
+
+
+def _load_object(game: Game, saved: Mapping[str, Any], player: Any | None) -> Any:
+    kind = _KINDS[saved["kind"]]
+    at = tuple(saved["at"])
+    if kind in (objects.Zombie, objects.Skeleton):
+        thing = kind(game.world, at, player)
+    elif kind is objects.Arrow:
+        thing = kind(game.world, at, np.array(saved["fields"]["facing"]))
+    else:
+        thing = kind(game.world, at)
+    for name, value in saved["fields"].items():
+        if name == "facing":
+            value = np.array(value) if kind is objects.Arrow else tuple(value)
+        setattr(thing, name, value)
+    return thing
+
+
+def _save_memory(memory: MapMemory) -> dict[str, Any]:
+    return {
+        "known": _pack(memory.known),
+        "cows": sorted(memory.cows),
+        "plants": [[*cell, kind] for cell, kind in memory.plants.items()],
+        "position": memory.position,
+        "frames": memory.frames,
+        "heading": memory.heading,
+        "room": memory.room,
+        "recent": memory.recent,
+        "impatient_until": memory.impatient_until,
+        "fresh_stones": [[*cell, until] for cell, until in memory.fresh_stones.items()],
+    }
+
+
+def _load_memory(state: Mapping[str, Any]) -> MapMemory:
+    memory = MapMemory()
+    memory.known = _unpack(state["known"], np.uint8).reshape(codes.SIZE, codes.SIZE)
+    memory.cows = {(x, y) for x, y in state["cows"]}
+    memory.plants = {(x, y): kind for x, y, kind in state["plants"]}
+    memory.position = (state["position"][0], state["position"][1])
+    memory.frames = state["frames"]
+    memory.heading = (state["heading"][0], state["heading"][1])
+    if state["room"] is not None:
+        (x, y), direction, since, stage = state["room"]
+        memory.room = Room((x, y), direction, since, stage)
+    memory.recent = [(x, y) for x, y in state["recent"]]
+    memory.impatient_until = state["impatient_until"]
+    memory.fresh_stones = {(x, y): until for x, y, until in state["fresh_stones"]}
+    return memory
+
+
+def _plain(value: Any) -> Any:
+    """A JSON value equal to a field of a game object."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, tuple):
+        return [_plain(part) for part in value]
+    return value
+
+
+def _pack(array: NDArray[Any]) -> str:
+    return base64.b64encode(array.tobytes()).decode()
+
+
+def _unpack(text: str, kind: type[np.generic]) -> NDArray[Any]:
+    return np.frombuffer(base64.b64decode(text), kind).copy()
