@@ -26,3 +26,7 @@ class RunIsAlive(DatabaseError):
 
 class LostRun(DatabaseError):
     """This process no longer owns the run it works on."""
+
+
+class NotRunning(DatabaseError):
+    """No process works on the run, so nobody would take the command."""

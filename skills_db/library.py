@@ -32,7 +32,6 @@ class Library(Store):
             skill = session.get(Skill, draft.name, with_for_update=True)
             if skill is None:
                 skill = Skill(name=draft.name, world=draft.world, kind=draft.kind, versions=0)
-                session.add(skill)
             elif (skill.world, skill.kind) != (draft.world, draft.kind):
                 raise DatabaseError(
                     f"The skill {draft.name!r} is a {skill.kind} of {skill.world!r}; it cannot "
@@ -48,6 +47,7 @@ class Library(Store):
             skill.versions += 1
             skill.description = draft.description
             skill.updated_at = self._clock()
+            session.add(skill)
             session.flush()
             row = SkillVersion(
                 skill=skill.name,

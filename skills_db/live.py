@@ -8,19 +8,34 @@ from typing import cast
 from sqlalchemy import select, update
 
 from skills_db.connection import Store
-from skills_db.errors import DatabaseError
+from skills_db.errors import DatabaseError, NotRunning
+from skills_db.liveness import is_owned, seen_state
 from skills_db.models import Command, Frame, Run
-from skills_db.records import CommandKind, FrameRecord
+from skills_db.records import CommandKind, FrameRecord, RunState
 
 
 class LiveStore(Store):
     """Commands, the watch marker and the newest frame."""
 
     def send(self, run_id: str, command: CommandKind) -> None:
-        """Leaves a command for the run's process."""
+        """Leaves a command for the process that works on the run (or is about to, when new).
+
+        `approve_all` is for the run itself: it may be left for a process yet to come.
+
+        Raises:
+            NotRunning: nobody would take it; it must not reach a later process instead.
+        """
         with self._write() as session:
             self._lock_run(session, run_id)
-            session.add(Command(run_id=run_id, command=command, created_at=self._clock()))
+            run = session.get_one(Run, run_id)
+            now = self._clock()
+            begins = seen_state(run, now) is RunState.CREATED
+            if command != "approve_all" and not begins and not is_owned(run, now):
+                raise NotRunning(
+                    f"No process works on run {run_id!r}: {command!r} would reach nobody.",
+                    f"Go on with it: rlgpt-studio resume {run_id}",
+                )
+            session.add(Command(run_id=run_id, command=command, created_at=now))
 
     def take_commands(self, run_id: str) -> tuple[CommandKind, ...]:
         """Commands that were not handed out yet, the oldest first; each is handed out once."""

@@ -94,6 +94,9 @@ class Approval(Base):
     decided_payload: Mapped[Json | None]
     decided_hash: Mapped[str | None] = mapped_column(String(64))
 
+    # A number is never given twice: a late decision must not meet another question.
+    __table_args__ = ({"sqlite_autoincrement": True},)
+
 
 class Command(Base):
     """What a studio asks of a run's process; `taken_at` is set when it was handed out."""

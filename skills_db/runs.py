@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from skills_db.connection import Store, no_run
 from skills_db.errors import DatabaseError, LostRun, NotFound, RunIsAlive
 from skills_db.liveness import is_owned, seen_state
-from skills_db.models import Run
+from skills_db.models import Command, Run
 from skills_db.records import Json, Owner, RunKind, RunRecord, RunState
 
 LATEST = "latest"
@@ -87,6 +87,8 @@ class RunStore(Store):
                     f"Process {run.owner_pid} on {run.owner_host!r} works on run {run_id!r}.",
                     f"Follow it with `rlgpt-studio attach {run_id}`.",
                 )
+            if run.state != RunState.CREATED:
+                self._drop_commands(session, run_id)
             run.owner_pid, run.owner_host, run.owner_token = owner.pid, owner.host, owner.token
             run.heartbeat_at = run.updated_at = now
             return self._record(run)
@@ -113,7 +115,9 @@ class RunStore(Store):
         mine = update(Run).where(Run.id == run_id, Run.owner_token == token)
         nobody = {"owner_pid": None, "owner_host": None, "owner_token": None}
         with self._write() as session:
-            session.execute(mine.values(**nobody, heartbeat_at=None))
+            change = mine.values(**nobody, heartbeat_at=None).returning(Run.id)
+            if session.execute(change).first() is not None:
+                self._drop_commands(session, run_id)
 
     def set_state(
         self, run_id: str, state: RunState, detail: str = "", *, result: Json | None = None
@@ -130,6 +134,15 @@ class RunStore(Store):
         with self._write() as session:
             if session.execute(change).first() is None:
                 raise no_run(run_id)
+
+    def _drop_commands(self, session: Session, run_id: str) -> None:
+        """What was meant for a process that has ended must not stop the next one."""
+        waiting = (Command.run_id == run_id, Command.taken_at.is_(None))
+        session.execute(
+            update(Command)
+            .where(*waiting, Command.command != "approve_all")
+            .values(taken_at=self._clock())
+        )
 
     def _record(self, run: Run) -> RunRecord:
         owner = None

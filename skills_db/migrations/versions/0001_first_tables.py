@@ -74,6 +74,7 @@ def _create_what_belongs_to_runs() -> None:
         sa.Column("decided_hash", sa.String(64)),
         sa.PrimaryKeyConstraint("id", name="pk_approvals"),
         sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name="fk_approvals_run_id_runs"),
+        sqlite_autoincrement=True,
     )
     op.create_index("ix_approvals_run_id", "approvals", ["run_id"])
     op.create_table(
@@ -110,8 +111,8 @@ def _create_what_belongs_to_runs() -> None:
         sa.Column("reply", sa.Text, nullable=False),
         sa.Column("prompt_tokens", sa.Integer, nullable=False),
         sa.Column("completion_tokens", sa.Integer, nullable=False),
-        sa.Column("seconds", sa.Float, nullable=False),
-        sa.Column("cost_usd", sa.Float, nullable=False),
+        sa.Column("seconds", sa.Double, nullable=False),
+        sa.Column("cost_usd", sa.Double, nullable=False),
         sa.Column("error", sa.Text, nullable=False),
         sa.PrimaryKeyConstraint("id", name="pk_llm_calls"),
         sa.ForeignKeyConstraint(["run_id"], ["runs.id"], name="fk_llm_calls_run_id_runs"),
@@ -145,7 +146,7 @@ def _create_skills() -> None:
         sa.Column("code", sa.Text, nullable=False),
         sa.Column("code_hash", sa.String(64), nullable=False),
         sa.Column("weights_hash", sa.String(64)),
-        sa.Column("success_rate", sa.Float, nullable=False),
+        sa.Column("success_rate", sa.Double, nullable=False),
         sa.Column("episodes", sa.Integer, nullable=False),
         sa.Column("run_id", sa.String(32)),
         sa.Column("agents", sa.String(64), nullable=False),
