@@ -33,6 +33,7 @@ class FrameView(Widget):
         height: 1fr;
         min-width: 12;
         min-height: 4;
+        content-align: center middle;
         & > .frame-view--caption { color: $text-muted; }
         &:ansi > .frame-view--caption { text-style: dim; }
     }
@@ -136,7 +137,8 @@ class FrameView(Widget):
         style = self.get_component_rich_style("frame-view--caption")
         text = shorten(caption, width).center(width)
         strips.append(Strip([Segment(text, style)], width))
-        above = max(0, (height - len(strips)) // 2)
+        at_top = self.styles.content_align_vertical == "top"
+        above = 0 if at_top else max(0, (height - len(strips)) // 2)
         return [*(Strip.blank(width, base) for _ in range(above)), *strips]
 
     def _text_strips(self, text: Content) -> list[Strip]:
