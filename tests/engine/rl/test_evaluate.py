@@ -1,0 +1,98 @@
+"""Evaluation: deterministic, unshaped, stoppable, and without torch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from engine.rl.evaluate import evaluate
+from engine.rl.policies import ExecutivePolicy, RandomPolicy
+
+
+class Fetcher:
+    """Always fetches the gem."""
+
+    def __init__(self, action):
+        self.action = action
+
+    def choose(self, player):
+        return self.action
+
+
+@pytest.fixture
+def play(world, sandbox, make_action):
+    action = make_action(success="true")
+
+    def run(policy="code", seeds=range(1_000_000, 1_000_012), **changes):
+        chosen = RandomPolicy(world)
+        if policy == "code":
+            chosen = ExecutivePolicy(Fetcher(action), (action,), world)
+        settings = {"task_success": "gems >= 3", "goals": {"one": "gems >= 1"}, **changes}
+        return evaluate(world, chosen, (action,), sandbox, seeds=seeds, **settings)
+
+    return run
+
+
+def test_figures_of_a_good_policy(play):
+    found = play()
+    assert (found.policy, found.seeds, found.episodes) == ("code_only", "1000000:1000012", 12)
+    assert found.success == {"take_gem": 1.0}
+    assert found.score == 100.0
+    assert found.goals == {"one": 1.0}
+    assert found.task_success >= 0.75
+    assert 3.0 < found.reward_mean < 12.0
+    assert found.length_mean * 12 == found.frames
+
+
+def test_it_beats_chance(play):
+    assert play("random").task_success < play().task_success
+
+
+def test_it_is_deterministic(play):
+    for policy in ("code", "random"):
+        first, second = play(policy), play(policy)
+        assert first.model_copy(update={"seconds": 0}) == second.model_copy(update={"seconds": 0})
+
+
+def test_the_reward_is_the_worlds_own(play):
+    assert play(goals={}).reward_mean == play(goals={"one": "gems >= 1"}).reward_mean
+
+
+def test_progress_counts_episodes(play):
+    told = []
+    play(seeds=range(3), progress=lambda done, of: told.append((done, of)))
+    assert told == [(1, 3), (2, 3), (3, 3)]
+
+
+def test_a_stop_gives_the_figures_so_far(play, sandbox):
+    whole = []
+    finished = []
+
+    def stop():
+        whole.append(1)
+        return len(finished) == 2
+
+    found = play(should_stop=stop, progress=lambda done, of: finished.append(done))
+    assert found.episodes == 2
+    assert found.seeds == "1000000:1000012"
+    assert 0 < found.frames < len(whole)
+    assert all(program.closed for program in sandbox.programs)
+    assert play(should_stop=lambda: True).episodes == 0
+
+
+def test_episode_length_and_frames_shown(play):
+    shown = []
+    found = play(seeds=range(2), episode_length=5, on_frame=lambda env, text: shown.append(text))
+    assert found.frames <= 10
+    assert len(shown) == found.frames
+    assert set(shown) == {"fetch_gem"}
+
+
+def test_evaluating_without_a_network_needs_no_torch():
+    code = (
+        "import sys, engine.rl.evaluate, engine.rl.policies, engine.rl.policy_file, "
+        "engine.rl.options; sys.exit('torch' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
