@@ -85,9 +85,10 @@ Achievement = Literal[
 ]
 
 def act(action: Action) -> bool:
-    """Take one primitive action. True if it changed the position, the facing, the inventory or
-    the cell in front. Moving towards a blocked cell only turns. While asleep every action is a
-    noop."""
+    """Take one primitive action. True if it had an effect: on the position, the facing, the
+    inventory, the cell in front (a blow at a creature always lands), or by falling asleep. Hunger
+    and wounds that come by themselves do not count. Moving towards a blocked cell only turns.
+    While asleep every action is a noop."""
 
 def count(item: Item) -> int:
     """How many of an item the player holds (0..9); health, food, drink and energy too."""
@@ -117,19 +118,22 @@ def look(dx: int, dy: int) -> Material | Creature | Literal["unknown", "edge"]:
     """The creature in view, else the remembered material, at an offset from the player."""
 
 def near(material: Material) -> bool:
-    """Whether it stands in the 3 x 3 cells around the player (as crafting asks)."""
+    """Whether it stands in the 3 x 3 cells around the player (as crafting asks: on the first row
+    or column of the map crafting finds nothing)."""
 
 def seen(what: Material | Creature) -> bool:
-    """Whether a cell of it is remembered (materials) or in view (creatures; cows are
+    """Whether a cell of it is remembered (materials) or in view (creatures; cows and plants are
     remembered where last seen)."""
 
 def distance(what: Material | Creature) -> int:
-    """Frames to stand beside the nearest reachable one, digging and bridging included;
-    999 when none is known or reachable."""
+    """Frames to stand beside the nearest reachable one, digging and bridging included (turns are
+    not counted); 999 when none is known or reachable. Ways keep clear of creatures, and of grass
+    in the dark once the player has a pickaxe; nearest means by these ways."""
 
 def approach(what: Material | Creature) -> Action | None:
     """Next action towards standing beside and facing the nearest reachable one; "do" once it
-    is in front, so repeating `act` collects, drinks, eats or strikes. None when none is known."""
+    is in front, so repeating `act` collects, drinks, eats or strikes. None when none is known or
+    reachable. Whether the tool for it is held is not checked. "plant" is one that is not ripe."""
 
 def step_near(first: Material, second: Material | None = None) -> Action | None:
     """Next action towards the nearest cell that has the material (or both) in its 3 x 3;
@@ -137,11 +141,12 @@ def step_near(first: Material, second: Material | None = None) -> Action | None:
 
 def step_to_place(thing: Literal["stone", "table", "furnace", "plant"]) -> Action | None:
     """Next action towards having a cell in front that can take the thing; the placing action
-    itself once it has. None when there is no such cell nearby."""
+    itself once it has. None when there is no such cell nearby. Whether the material for it is
+    held is not checked. For a furnace it stays near a table the player is near."""
 
 def explore(prefer: Literal["any", "grass", "mountain"] = "any") -> Action | None:
     """Next action towards the nearest unknown cell; `prefer` weighs the kind of land around
-    it. None when the whole reachable map is known."""
+    it. None when everything that can be reached is known."""
 
 def threat() -> int:
     """Distance in cells of the nearest zombie, skeleton or arrow in view; 99 when none."""
@@ -150,8 +155,10 @@ def dodge() -> Action | None:
     """Action that leaves the path of an arrow about to hit, or blocks it; None when none is."""
 
 def enclosed() -> bool:
-    """Whether the player stands in a small closed room no creature can enter."""
+    """Whether the player stands in a closed room of at most 6 cells that no creature can
+    enter."""
 
 def step_to_shelter() -> Action | None:
     """Next action towards a closed room (dug into stone, gaps closed with stones); None when
-    enclosed already or when none can be made with what the player holds."""
+    enclosed already or when none can be made with what the player holds and remembers. Needs a
+    wood pickaxe, unless one stone in front closes the room."""
