@@ -24,6 +24,8 @@ from studio.words import compact
 
 _LABEL_WIDTH = 6
 _MIN_PLOT = 8
+_NEAR_ZERO = 0.05
+"""An axis that would begin this close to zero begins at zero."""
 
 
 class MetricChart(Widget):
@@ -134,7 +136,8 @@ class MetricChart(Widget):
             middle = rows // 2
             return strips + [note if row == middle else blank for row in range(height - 1)]
         y_range = nice_range(bounds.y_low, bounds.y_high, *self._fixed)
-        x_range = (bounds.x_low, bounds.x_high)
+        near_zero = 0 <= bounds.x_low <= bounds.x_high * _NEAR_ZERO
+        x_range = (0.0 if near_zero else bounds.x_low, bounds.x_high)
         lines = self._plot_rows(plot, rows, x_range, y_range, plain)
         labels = {0: y_range[1], rows - 1: y_range[0]}
         if rows >= 7 and rows % 2:
