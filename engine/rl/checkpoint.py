@@ -10,7 +10,7 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -67,8 +67,11 @@ def save_checkpoint(path: Path, checkpoint: Checkpoint) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def load_checkpoint(path: Path) -> Checkpoint | None:
+def load_checkpoint(path: Path, warn: Callable[[str], None] = log.warning) -> Checkpoint | None:
     """The newest checkpoint that is whole; None when there never was one.
+
+    Args:
+        warn: told why a newer file is passed over.
 
     Raises:
         DamagedCheckpoint: there are files, but none that can be used.
@@ -80,9 +83,10 @@ def load_checkpoint(path: Path) -> Checkpoint | None:
         try:
             checkpoint = _read(candidate)
         except DamagedCheckpoint as error:
-            log.warning("%s", error)
-            damage = error
+            damage = damage or error
             continue
+        if damage is not None:
+            warn(f"{damage}; going on from the one before")
         return checkpoint
     if damage is not None:
         raise damage

@@ -18,7 +18,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 from engine.config import TrainingConfig
 from engine.errors import ConfigError
-from engine.events import CheckpointSaved, Event, TrainingStarted
+from engine.events import CheckpointSaved, Event, LogLine, TrainingStarted
 from engine.rl.checkpoint import load_checkpoint, save_checkpoint
 from engine.rl.control import Control, Stopped, Valve
 from engine.rl.monitor import TrainingMonitor
@@ -111,7 +111,8 @@ class Trainer:
         """Prepare; nothing is loaded before `run`.
 
         Args:
-            report: takes `TrainingStarted`, `TrainingMetrics` per update, `CheckpointSaved`.
+            report: takes `TrainingStarted`, `TrainingMetrics` per update, `CheckpointSaved`, and
+                `LogLine` for what a person should know.
             control: asked several times a second, also inside rollouts.
             on_frame: called after each env step of the first environment.
 
@@ -141,7 +142,10 @@ class Trainer:
         """
         job = self._job
         torch.set_num_threads(job.config.torch_threads)
-        checkpoint = load_checkpoint(job.checkpoint_file)
+        checkpoint = load_checkpoint(
+            job.checkpoint_file,
+            warn=lambda text: self._report(LogLine(level="warning", text=text)),
+        )
         with (
             OptionSet(job.world, job.actions, self._sandbox) as options,
             self._environments(options) as envs,

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
-from pydantic import ConfigDict
+from pydantic import ConfigDict, ValidationError
 
 from engine.agents.plan import Record
 from engine.errors import EngineError
@@ -141,15 +141,26 @@ def from_checkpoint(
     """Put model, environments and random streams where the checkpoint was.
 
     Raises:
-        EngineError: the checkpoint is of another job.
+        EngineError: the checkpoint is of another job or of another version.
     """
-    state = TrainingState.model_validate_json(checkpoint.state)
-    if state.job != job:
+    try:
+        state = TrainingState.model_validate_json(checkpoint.state)
+        if state.job == job:
+            return _restore(state, checkpoint.tensors, model, envs)
+    except (ValidationError, KeyError, RuntimeError, ValueError) as error:
         raise EngineError(
-            "the checkpoint was written by a training with other actions, goals or settings",
-            "Resume with the plan, code and settings of that run, or start a new run.",
-        )
-    tensors = checkpoint.tensors
+            f"the checkpoint is whole but does not fit this version of the program: {error}",
+            "Resume with the version that wrote it, or start a new run.",
+        ) from error
+    raise EngineError(
+        "the checkpoint was written by a training with other actions, goals or settings",
+        "Resume with the plan, code and settings of that run, or start a new run.",
+    )
+
+
+def _restore(
+    state: TrainingState, tensors: Tensors, model: SmdpPPO, envs: Sequence[OptionEnv]
+) -> Counters:
     model.policy.load_state_dict(_under("policy.", tensors))
     optimizer = model.policy.optimizer
     slots: dict[int, dict[str, torch.Tensor]] = {}

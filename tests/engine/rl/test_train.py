@@ -11,8 +11,14 @@ import torch
 
 import engine.rl.control as control_module
 from engine.errors import ConfigError, EngineError
-from engine.events import CheckpointSaved, TrainingMetrics, TrainingStarted
-from engine.rl.checkpoint import DamagedCheckpoint, load_checkpoint, previous_file
+from engine.events import CheckpointSaved, LogLine, TrainingMetrics, TrainingStarted
+from engine.rl.checkpoint import (
+    Checkpoint,
+    DamagedCheckpoint,
+    load_checkpoint,
+    previous_file,
+    save_checkpoint,
+)
 from engine.rl.policy_file import NetworkPolicy
 from engine.rl.train import Trainer, TrainingJob
 
@@ -178,7 +184,8 @@ def test_a_damaged_checkpoint_goes_on_from_the_one_before(train, make_job):
     train(job)
     job.checkpoint_file.write_bytes(job.checkpoint_file.read_bytes()[:5000])
     result, events = train(job)
-    assert 0 < events[0].frames_done < result.frames
+    assert "going on from the one before" in of_kind(events, LogLine)[0].text
+    assert 0 < of_kind(events, TrainingStarted)[0].frames_done < result.frames
     assert_same_weights(result, whole)
     job.checkpoint_file.write_bytes(b"")
     previous_file(job.checkpoint_file).write_bytes(b"")
@@ -190,6 +197,17 @@ def test_another_job_is_refused(train, make_job):
     train(make_job(frames=500))
     with pytest.raises(EngineError, match="other actions, goals or settings"):
         train(make_job(frames=1000, goals={}))
+
+
+def test_a_checkpoint_of_another_version_is_refused(train, make_job):
+    job = make_job(frames=500)
+    train(job)
+    whole = load_checkpoint(job.checkpoint_file)
+    state = json.loads(whole.state)
+    del state["envs"]
+    save_checkpoint(job.checkpoint_file, Checkpoint(whole.tensors, json.dumps(state)))
+    with pytest.raises(EngineError, match="does not fit this version"):
+        train(job)
 
 
 def test_a_rollout_smaller_than_a_batch_is_refused(train, make_job):
