@@ -1,0 +1,108 @@
+"""The task planner by rules: subtasks from backward chaining, plus staying alive."""
+
+from __future__ import annotations
+
+from engine.agents.plan import Subtask
+from engine.agents.protocols import TaskContext
+from engine.agents.rules.chain import Chain, RecipeBook, Step
+from engine.errors import AgentError
+from engine.worlds.base import TaskSpec, Vocabulary, World
+from engine.worlds.predicate import parse
+
+AUTHOR = "rules"
+STAY_ALIVE = "stay_alive"
+REST = "wake_up"
+_VITALS = ("health", "food", "drink", "energy")
+_SHELTER_NEEDS = "collect_stone"
+"""A closed room is dug with a pickaxe and shut with a stone."""
+_GOALS = {
+    "collect": "Collect {}",
+    "place": "Place {}",
+    "make": "Make {}",
+    "eat": "Eat {}",
+    "defeat": "Defeat {}",
+    "rest": "Sleep in a closed room and wake up",
+}
+
+
+class RulesPlanner:
+    """Cuts a task into the steps its recipes ask for."""
+
+    author = AUTHOR
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+
+    def subtasks(self, context: TaskContext) -> tuple[Subtask, ...]:
+        """Staying alive first, then one subtask per step in a workable order.
+
+        Raises:
+            AgentError: no recipe or rule brings about what the task asks for.
+        """
+        chain = chain_for(self._world, context.task)
+        steps = [_subtask(step, chain) for step in chain.steps]
+        alive = stay_alive(self._world.vocabulary())
+        found = (*([alive] if alive else []), *steps)
+        if not found:
+            raise AgentError(
+                f"the rules find no step towards {context.task.words!r} ({context.task.success})",
+                "choose a task of `World.tasks()`, or use `--agents llm`",
+            )
+        return found
+
+
+def chain_for(world: World, task: TaskSpec) -> Chain:
+    """The steps towards a task; with a place to rest when the task takes long."""
+    book = RecipeBook(world)
+    chain = book.chain(task)
+    words = book.words
+    if not can_rest(words) or chain.step(REST) is not None:
+        return chain
+    names = [step.name for step in chain.steps]
+    goes_on = _SHELTER_NEEDS in names[:-1]
+    survival = any(term.name in _VITALS for term in parse(task.success, words).terms())
+    if not goes_on and not survival:
+        return chain
+    success = f"({task.success}) and unlocked({REST})"
+    longer = book.chain(TaskSpec(task.name, task.words, success))
+    rest = next(step for step in longer.steps if step.name == REST)
+    others = [step for step in longer.steps if step.name != REST]
+    at = [step.name for step in others].index(_SHELTER_NEEDS) + 1
+    longer.steps = [*others[:at], rest, *others[at:]]
+    return longer
+
+
+def can_rest(words: Vocabulary) -> bool:
+    """Whether the world knows sleep, closed rooms and waking up."""
+    achievements = words.tests.get("unlocked", frozenset())
+    return "enclosed" in words.flags and REST in achievements and "energy" in words.numbers
+
+
+def stay_alive(words: Vocabulary) -> Subtask | None:
+    """The subtask that is never over; None in a world where nothing can go wrong."""
+    if "health" not in words.numbers or "frames" not in words.numbers:
+        return None
+    return Subtask(
+        name=STAY_ALIVE,
+        goal="Stay alive: fend off creatures, drink and eat in time, come through the night",
+        success="frames >= 300 and health >= 3",
+    )
+
+
+def _subtask(step: Step, chain: Chain) -> Subtask:
+    target = step.target.replace("_", " ")
+    goal = _GOALS[step.kind].format(target if step.kind == "collect" else with_article(target))
+    users = [other for other in chain.steps if step.name in other.after]
+    purpose = ["a place to rest" if other.kind == "rest" else other.target for other in users]
+    if purpose:
+        goal += f" (needed for: {', '.join(purpose).replace('_', ' ')})"
+    success = step.done
+    wanted = chain.wanted.get(step.target)
+    if wanted is not None and step.kind != "place":
+        success = f"{step.target} >= {wanted}"
+    return Subtask(name=step.name, goal=goal, success=success, depends_on=step.after)
+
+
+def with_article(noun: str) -> str:
+    """`a table`, `an iron pickaxe`."""
+    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"

@@ -1,0 +1,277 @@
+"""Trials: proposed code, once approved, executed in the world from where it may start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+import numpy as np
+
+from engine.agents.executive import PlanExecutive
+from engine.agents.plan import CodeProposal, Plan, SubAction, Trial, code_hash
+from engine.rl.option_set import OptionSet
+from engine.rl.options import CodedAction, OptionEnd, OptionExecution, ProgramLoader
+from engine.worlds.base import World, WorldEnv
+from engine.worlds.predicate import Predicate, parse
+
+PROLOGUE_FRAMES = 1500
+"""Env frames to bring about a precondition before another seed is tried."""
+SEEDS_PER_TRIAL = 3
+"""Worlds tried for one trial; in some the precondition cannot be brought about."""
+RESUMPTIONS = 4
+"""Times an interrupted execution is taken up again after the danger is over."""
+RELIEF_FRAMES = 200
+"""Env frames the approved actions have to deal with what interrupted."""
+_POLL_FRAMES = 10
+
+OnFrame = Callable[[WorldEnv, str], None]
+
+
+class _Stopped(Exception):
+    """The caller does not want to wait for the rest."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Start:
+    """Where a trial starts: a world in which the precondition holds."""
+
+    seed: int
+    snapshot: bytes | None
+    """None when the precondition could not be brought about."""
+    why: str = ""
+
+
+class TrialRunner:
+    """Runs trials of one plan's sub-actions, one per seed.
+
+    Before each trial the precondition is brought about by the approved actions alone, as the
+    executive would choose them; where the player dies on the way or does not get there, another
+    seed is tried. The snapshots reached are kept, so a new version of the code starts from the
+    same moments.
+
+    An execution that is interrupted is taken up again once the approved actions have dealt with the
+    interruption, as in real use; budget and frames count those of the code alone.
+    """
+
+    def __init__(
+        self,
+        world: World,
+        sandbox: ProgramLoader,
+        plan: Plan,
+        *,
+        seeds: Sequence[int],
+        on_frame: OnFrame | None = None,
+        should_stop: Callable[[], bool] | None = None,
+    ) -> None:
+        """Prepare; nothing runs yet.
+
+        Args:
+            seeds: one trial each; further ones are tried beyond the largest.
+            on_frame: called after each env step with the environment and a caption; captions of
+                the way to the precondition begin with `prologue`.
+            should_stop: asked every few env steps; when true, no more trials are yielded.
+        """
+        self._world = world
+        self._sandbox = sandbox
+        self._plan = plan
+        self._seeds = tuple(seeds)
+        self._on_frame = on_frame
+        self._should_stop = should_stop
+        self._starts: dict[tuple[int, frozenset[str], str], _Start] = {}
+        self._polls = 0
+
+    def run(
+        self, sub_action: SubAction, proposal: CodeProposal, approved: Sequence[CodedAction]
+    ) -> Iterator[Trial]:
+        """One trial per seed of approved code; fewer when stopped.
+
+        Raises:
+            SandboxError: the code does not even load.
+        """
+        action = coded_action(sub_action, proposal)
+        helpers = [other for other in approved if other.name != sub_action.name]
+        env = self._world.make_env()
+        with ExitStack() as stack:
+            stack.callback(env.close)
+            options = stack.enter_context(OptionSet(self._world, [*helpers, action], self._sandbox))
+            stage = _Stage(self, env, options, helpers)
+            try:
+                for index, seed in enumerate(self._seeds):
+                    yield self._trial(stage, action, index, seed)
+            except _Stopped:
+                return
+
+    def step(self, env: WorldEnv, primitive: int, caption: str) -> tuple[bool, bool, bool]:
+        """One env step: terminated, truncated, changed."""
+        _, _, terminated, truncated, info = env.step(np.int64(primitive))
+        if self._on_frame is not None:
+            self._on_frame(env, caption)
+        self._polls += 1
+        due = self._polls % _POLL_FRAMES == 0
+        if due and self._should_stop is not None and self._should_stop():
+            raise _Stopped
+        return bool(terminated), bool(truncated), bool(info["changed"])
+
+    def executive(self, helpers: Sequence[CodedAction]) -> PlanExecutive:
+        """A fresh executive over approved actions."""
+        return PlanExecutive(self._plan, helpers, self._world)
+
+    def _trial(self, stage: _Stage, action: CodedAction, index: int, seed: int) -> Trial:
+        start = self._start(stage, action, index, seed)
+        if start.snapshot is None:
+            return Trial(
+                sub_action=action.name,
+                version=action.version,
+                index=index,
+                seed=start.seed,
+                outcome="failed",
+                detail=start.why,
+                frames=0,
+                actions=(),
+                gained={},
+                started=False,
+            )
+        stage.env.restore(start.snapshot)
+        before = dict(stage.env.player.terms())
+        end, actions = stage.attempt()
+        after = stage.env.player.terms()
+        return Trial(
+            sub_action=action.name,
+            version=action.version,
+            index=index,
+            seed=start.seed,
+            outcome=end.outcome,
+            detail=end.detail,
+            frames=end.frames,
+            actions=actions,
+            gained={
+                name: value - before[name]
+                for name, value in after.items()
+                if value != before[name] and name != "frames"
+            },
+        )
+
+    def _start(self, stage: _Stage, action: CodedAction, index: int, seed: int) -> _Start:
+        approved = frozenset(f"{h.name}:{code_hash(h.code)}" for h in stage.helpers)
+        key = (seed, approved, action.precondition)
+        if key not in self._starts:
+            self._starts[key] = self._search(stage, action, index, seed)
+        return self._starts[key]
+
+    def _search(self, stage: _Stage, action: CodedAction, index: int, seed: int) -> _Start:
+        precondition = parse(action.precondition, self._world.vocabulary())
+        beyond = max(self._seeds) + 1 + index
+        others = [beyond + n * len(self._seeds) for n in range(SEEDS_PER_TRIAL - 1)]
+        reasons: list[str] = []
+        for candidate in (seed, *others):
+            stage.env.reset(seed=candidate)
+            reason = stage.bring_about(precondition, PROLOGUE_FRAMES)
+            if not reason:
+                return _Start(candidate, stage.env.snapshot())
+            reasons.append(f"seed {candidate}: {reason}")
+        why = f"`{action.precondition}` could not be brought about; {'; '.join(reasons)}"
+        return _Start(seed, None, why)
+
+
+class _Stage:
+    """One environment with the approved actions and, last in the set, the code on trial."""
+
+    def __init__(
+        self,
+        runner: TrialRunner,
+        env: WorldEnv,
+        options: OptionSet,
+        helpers: Sequence[CodedAction],
+    ) -> None:
+        self.env = env
+        self.helpers = tuple(helpers)
+        self._runner = runner
+        self._options = options
+        self._executive = runner.executive(helpers)
+        self._indices = {helper.name: i for i, helper in enumerate(helpers, options.primitives)}
+
+    def bring_about(self, goal: Predicate, frames: int) -> str:
+        """Act until the goal holds; the reason when it does not come to that, else empty."""
+        last = self.env.episode_frames + frames
+        self._executive = self._runner.executive(self.helpers)
+        while not goal.holds(self.env.player):
+            if self.env.episode_frames >= last:
+                return f"not within {frames} frames"
+            helper = self._executive.choose(self.env.player)
+            if helper is None:
+                # Nothing to do is not nothing to wait for: night, hunger, a creature.
+                over = self._runner.step(self.env, 0, "prologue: waiting")
+                if over[0] or over[1]:
+                    return "the player died"
+                continue
+            execution = self._options.execution(self._indices[helper.name])
+            end = self._play(execution, f"prologue: {helper.name}", goal, last)
+            if end.outcome == "died":
+                return "the player died"
+        return ""
+
+    def attempt(self) -> tuple[OptionEnd, tuple[tuple[str, int], ...]]:
+        """The code from here to its end, taken up again after interruptions."""
+        action = self._options.actions[-1]
+        index = self._options.primitives + len(self._options.actions) - 1
+        words = self._options.world.vocabulary()
+        calm = parse(f"not ({action.interrupt})", words)
+        frames, actions, breaks = 0, list[tuple[str, int]](), 0
+        while True:
+            execution = self._options.execution(index)
+            end = self._play(execution, action.name, None, None, action.max_frames - frames)
+            frames += end.frames
+            actions += execution.actions
+            again = end.outcome == "interrupted" and breaks < RESUMPTIONS
+            if not again or frames >= action.max_frames:
+                break
+            if self.bring_about(calm, RELIEF_FRAMES) == "the player died":
+                end = OptionEnd("died", f"after an interruption: {end.detail}", 0)
+                break
+            breaks += 1
+        detail = f"{end.detail} (after {breaks} interruptions)" if breaks else end.detail
+        return OptionEnd(end.outcome, detail, frames), tuple(actions)
+
+    def _play(
+        self,
+        execution: OptionExecution,
+        caption: str,
+        goal: Predicate | None,
+        last: int | None,
+        limit: int | None = None,
+    ) -> OptionEnd:
+        """One execution; stops early when the goal holds or the frames are over."""
+        following = execution.begin(self.env.player)
+        try:
+            while not isinstance(following, OptionEnd):
+                terminated, truncated, changed = self._runner.step(self.env, following, caption)
+                if terminated:
+                    return execution.cut("died", "the episode ended")
+                if truncated:
+                    return execution.cut("out_of_frames", "the episode ran out of frames")
+                if goal is not None and goal.holds(self.env.player):
+                    return execution.cut("interrupted", "got there")
+                if last is not None and self.env.episode_frames >= last:
+                    return execution.cut("out_of_frames", "the prologue is over")
+                following = execution.proceed(self.env.player, changed)
+                over = limit is not None and execution.frames >= limit
+                if over and not isinstance(following, OptionEnd):
+                    return execution.cut("out_of_frames", f"not done after {limit} frames")
+        except BaseException:
+            execution.cut("interrupted", "stopped from outside")
+            raise
+        return following
+
+
+def coded_action(sub_action: SubAction, proposal: CodeProposal) -> CodedAction:
+    """Approved code of a sub-action as an option."""
+    return CodedAction(
+        name=sub_action.name,
+        code=proposal.code,
+        success=sub_action.success,
+        precondition=sub_action.precondition,
+        interrupt=sub_action.interrupt,
+        max_frames=sub_action.budget,
+        version=proposal.version,
+    )

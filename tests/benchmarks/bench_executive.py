@@ -1,0 +1,145 @@
+"""How far code alone comes: the rules agents' plan, all coded, over whole episodes.
+
+Run by hand:
+    OMP_NUM_THREADS=1 python tests/benchmarks/bench_executive.py --seeds 1000000:1000030
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from engine.agents.executive import PlanExecutive
+from engine.agents.plan import CodeProposal, Plan
+from engine.agents.protocols import Feedback, TaskContext
+from engine.agents.rules.agents import rules_agents
+from engine.agents.trials import coded_action
+from engine.rl.option_env import EpisodeSummary, OptionEnv
+from engine.rl.option_set import OptionSet
+from engine.rl.options import CodedAction
+from engine.rl.policies import ExecutivePolicy
+from engine.sandbox.pool import Sandbox
+from engine.worlds.base import World
+from engine.worlds.registry import get_world
+
+
+@dataclass
+class Tally:
+    """What happened to one coded action over all episodes."""
+
+    runs: int = 0
+    frames: int = 0
+    outcomes: Counter[str] = field(default_factory=Counter)
+
+
+def plan_and_code(world: World, task_name: str) -> tuple[Plan, tuple[CodedAction, ...]]:
+    """The rules agents' plan for a task, and version 1 of everything it codes."""
+    task = next(task for task in world.tasks() if task.name == task_name)
+    context = TaskContext(task, world, training_frames=100_000)
+    agents = rules_agents(world)
+    subtasks = tuple(
+        subtask.model_copy(
+            update={"sub_actions": agents.slow.sub_actions(context, subtask, (), ())}
+        )
+        for subtask in agents.planner.subtasks(context)
+    )
+    plan = Plan(task=task.words, world=world.name, author="rules", subtasks=subtasks)
+    coded = []
+    for action in plan.sub_actions("code"):
+        draft = agents.fast.write(context, action, None, Feedback())
+        proposal = CodeProposal(
+            sub_action=action.name,
+            version=1,
+            instruction=action.instruction,
+            code=draft.code,
+            author="rules",
+        )
+        coded.append(coded_action(action, proposal))
+    return plan, tuple(coded)
+
+
+def play(
+    env: OptionEnv, policy: ExecutivePolicy, seed: int, tallies: dict[str, Tally]
+) -> tuple[EpisodeSummary, str]:
+    """One episode; its summary and what was running when it ended."""
+    policy.begin_episode(seed)
+    observation, _ = env.reset(seed=seed)
+    while True:
+        choice = policy.choose(observation, env.env.player, env.action_masks())
+        observation, _, _, _, info = env.step(choice)
+        name = env.options.names[choice]
+        tally = tallies.setdefault(name, Tally())
+        tally.runs += 1
+        tally.frames += info["frames"]
+        tally.outcomes[info["outcome"]] += 1
+        if "summary" in info:
+            vitals = ", ".join(
+                f"{vital} {env.env.player.term(vital):.0f}" for vital in ("food", "drink", "energy")
+            )
+            return info[
+                "summary"
+            ], f"{name} ({vitals}, light {env.env.player.term('daylight'):.1f})"
+
+
+def main() -> None:
+    """Print success rates by achievement, deaths, and where the frames went."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--task", default="collect_diamond")
+    parser.add_argument("--seeds", default="1000000:1000030", help="A:B, half open")
+    parser.add_argument("--length", type=int, default=10_000)
+    parser.add_argument("--trace", action="store_true", help="one line per episode")
+    parser.add_argument("--json", type=Path, help="write the figures there as well")
+    options = parser.parse_args()
+    first, last = (int(part) for part in options.seeds.split(":"))
+    world = get_world("crafter")
+    plan, actions = plan_and_code(world, options.task)
+    functions = frozenset({world.primitive_function, *world.queries})
+    tallies: dict[str, Tally] = {}
+    episodes: list[EpisodeSummary] = []
+    began = time.monotonic()
+    with Sandbox(world.stub(), functions) as sandbox, OptionSet(world, actions, sandbox) as coded:
+        env = OptionEnv(
+            world.make_env(options.length),
+            coded,
+            gamma=1.0,
+            goals={},
+            task_success=f"unlocked({options.task})",
+        )
+        policy = ExecutivePolicy(PlanExecutive(plan, actions, world), actions, world)
+        for seed in range(first, last):
+            summary, ending = play(env, policy, seed, tallies)
+            episodes.append(summary)
+            if options.trace:
+                done = f"{len(summary.achievements)} achievements"
+                sys.stdout.write(f"{seed} {summary.frames} frames {done} | {ending}\n")
+                sys.stdout.flush()
+    success = {
+        name: sum(name in episode.achievements for episode in episodes) / len(episodes)
+        for name in world.achievements
+    }
+    frames = sum(episode.frames for episode in episodes)
+    figures = {
+        "seeds": options.seeds,
+        "episodes": len(episodes),
+        "success": success,
+        "score": world.score(success),
+        "reward_mean": sum(episode.episodic_return for episode in episodes) / len(episodes),
+        "length_mean": frames / len(episodes),
+        "deaths": sum(episode.frames < options.length for episode in episodes),
+        "frames_per_second": frames / (time.monotonic() - began),
+    }
+    sys.stdout.write(json.dumps(figures, indent=1) + "\n")
+    for name, tally in sorted(tallies.items(), key=lambda item: -item[1].frames):
+        outcomes = ", ".join(f"{what or 'primitive'} {n}" for what, n in tally.outcomes.items())
+        sys.stdout.write(f"{name}: {tally.runs} runs, {tally.frames} frames; {outcomes}\n")
+    if options.json is not None:
+        options.json.write_text(json.dumps(figures, indent=1))
+
+
+if __name__ == "__main__":
+    main()
