@@ -1,0 +1,110 @@
+"""What can go wrong between us and a language model server, and what to do about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from engine.config import LlmConfig
+
+Remedy = Literal["retry", "retry_once", "other_mode", "give_up"]
+
+_MAX_MESSAGE = 300
+_LONGEST_WAIT_SECONDS = 30.0
+_RETRIED = frozenset({408, 409, 429})
+_MODE_REFUSED = frozenset({400, 422, 500, 501})
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One failed call: what happened, what the person can do, what the program can do."""
+
+    message: str
+    hint: str
+    remedy: Remedy
+    wait_seconds: float | None = None
+    """How long the server asked to wait."""
+
+
+def explain(error: Exception, config: LlmConfig, *, may_change_mode: bool) -> Failure:
+    """The failure behind an exception of the `openai` package."""
+    import openai
+
+    if isinstance(error, openai.APITimeoutError):
+        return Failure(
+            f"the server at {config.base_url!r} did not answer within {config.timeout_seconds:g} s",
+            "Raise `llm.timeout_seconds`, or look whether the server is overloaded.",
+            "retry_once",
+        )
+    if isinstance(error, openai.APIStatusError):
+        return _of_status(error, config, may_change_mode)
+    if isinstance(error, openai.APIConnectionError):
+        cause = error.__cause__ or error
+        return Failure(
+            f"no connection to {config.base_url!r}: {_short(cause) or type(cause).__name__}",
+            "Is the server up and `llm.base_url` right? `rlgpt-studio doctor` looks; "
+            "`--agents rules` needs no server.",
+            "retry",
+        )
+    return garbage(config, f"{type(error).__name__}: {_short(error)}")
+
+
+def garbage(config: LlmConfig, what: str) -> Failure:
+    """The server answered, but not with a chat completion."""
+    return Failure(
+        f"the server at {config.base_url!r} answered with something that is not a chat "
+        f"completion ({what})",
+        "Is `llm.base_url` right? For most servers it ends in `/v1`.",
+        "retry_once",
+    )
+
+
+def _of_status(error: object, config: LlmConfig, may_change_mode: bool) -> Failure:
+    import openai
+
+    assert isinstance(error, openai.APIStatusError)
+    status, said = error.status_code, _short(error)
+    if status in (401, 403):
+        return Failure(
+            f"the server at {config.base_url!r} refused the key ({status})",
+            f"Set the environment variable {config.api_key_env} to a valid key.",
+            "give_up",
+        )
+    if status == 404:
+        return Failure(
+            f"the server at {config.base_url!r} does not know the model {config.model!r} (404)",
+            "Set `llm.model` to one the server has, and see that `llm.base_url` ends as the "
+            "server wants it (often `/v1`).",
+            "give_up",
+        )
+    if may_change_mode and status in _MODE_REFUSED:
+        return Failure(f"the answer mode was refused ({status}): {said}", "", "other_mode")
+    if getattr(error, "code", None) == "insufficient_quota":
+        return Failure(
+            f"the account at {config.base_url!r} has no credit left",
+            "Add credit there, or use `--agents rules`.",
+            "give_up",
+        )
+    if status in _RETRIED or status >= 500:
+        return Failure(
+            f"the server at {config.base_url!r} keeps answering with status {status}: {said}",
+            "Try again later: the run can be resumed.",
+            "retry",
+            _asked_wait(error.response.headers.get("retry-after")),
+        )
+    return Failure(
+        f"the server at {config.base_url!r} refused the call ({status}): {said}",
+        "See what it says; the settings are under `llm`.",
+        "give_up",
+    )
+
+
+def _asked_wait(header: str | None) -> float | None:
+    try:
+        return min(max(float(header or ""), 0.0), _LONGEST_WAIT_SECONDS)
+    except ValueError:
+        return None
+
+
+def _short(error: BaseException) -> str:
+    return " ".join(str(error).split())[:_MAX_MESSAGE]

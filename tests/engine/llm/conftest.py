@@ -1,0 +1,74 @@
+"""The loopback server as fixtures."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from engine.config import LlmConfig
+from engine.llm.client import LlmClient
+from skills_db.records import LlmCallRecord
+
+KEY = "sk-very-secret-0123456789"
+
+
+def _load(path: Path) -> ModuleType:
+    name = f"tests_{path.stem}"
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None
+        assert spec.loader is not None
+        sys.modules[name] = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(sys.modules[name])
+    return sys.modules[name]
+
+
+@pytest.fixture
+def fake() -> Any:
+    """The module `tests/fake_llm.py`."""
+    return _load(Path(__file__).parents[2] / "fake_llm.py")
+
+
+@pytest.fixture
+def serve(fake: Any) -> Iterator[Callable[..., Any]]:
+    """Starts servers that give replies in turn; they close with the test."""
+    with ExitStack() as stack:
+        yield lambda *replies: stack.enter_context(fake.serving(fake.in_turn(*replies)))
+
+
+class Asker:
+    """A client of a server, with what it recorded and how long it waited."""
+
+    def __init__(self, base_url: str, **settings: Any) -> None:
+        env = {"TEST_KEY": settings.pop("key", KEY)}
+        spent = {name: settings.pop(name) for name in ("tokens_spent",) if name in settings}
+        self.calls: list[LlmCallRecord] = []
+        self.waits: list[float] = []
+        self.client = LlmClient(
+            LlmConfig(base_url=base_url, model="test-model", api_key_env="TEST_KEY", **settings),
+            run_id="r1",
+            recorder=self.calls.append,
+            env=env,
+            wait=self.waits.append,
+            **spent,
+        )
+
+
+@pytest.fixture
+def asker() -> Iterator[Callable[..., Asker]]:
+    made: list[Asker] = []
+
+    def make(base_url: str, **settings: Any) -> Asker:
+        made.append(Asker(base_url, **settings))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.client.close()

@@ -1,0 +1,291 @@
+"""A loopback OpenAI-compatible server for tests, on the standard library alone.
+
+Test modules cannot import each other here; a conftest loads this file by its path (see
+`tests/engine/llm/conftest.py`) and offers what it needs as fixtures.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from email.message import Message
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the server does with one request; the text of a completion unless told otherwise."""
+
+    text: str | None = ""
+    status: int = 200
+    error: str = ""
+    usage: tuple[int, int] | None = (10, 5)
+    finish: str = "stop"
+    headers: dict[str, str] = field(default_factory=dict)
+    body: bytes | None = None
+    """Sent as the whole body, as it is."""
+    raw: bytes | None = None
+    """Written to the socket instead of an HTTP answer; empty drops the connection."""
+    silent: bool = False
+    """Says nothing until the server closes."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request as it came."""
+
+    path: str
+    headers: dict[str, str]
+    body: dict[str, Any]
+
+    @property
+    def text(self) -> str:
+        """All messages, one after the other."""
+        return "\n".join(str(message["content"]) for message in self.body.get("messages", ()))
+
+    @property
+    def mode(self) -> str:
+        """`json_schema`, `json_object` or `prompt`."""
+        return str(self.body.get("response_format", {}).get("type", "prompt"))
+
+    @property
+    def answer(self) -> str:
+        """Name of the answer that is asked for, where a schema was sent."""
+        return str(self.body.get("response_format", {}).get("json_schema", {}).get("name", ""))
+
+
+Script = Callable[[Request], Reply]
+
+
+class FakeServer:
+    """Answers `POST /v1/chat/completions` by a script and keeps every request."""
+
+    def __init__(self, script: Script, models: tuple[str, ...] = ("test-model",)) -> None:
+        self.requests: list[Request] = []
+        self.script = script
+        self.models = models
+        self.closing = threading.Event()
+        self._lock = threading.Lock()
+        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
+        self._server.daemon_threads = True
+        # Polled often, or every test would wait half a second for its server to close.
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        )
+
+    @property
+    def base_url(self) -> str:
+        """What `llm.base_url` has to be."""
+        return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    def reply_to(self, request: Request) -> Reply:
+        """The script's reply; requests are answered one after the other."""
+        with self._lock:
+            self.requests.append(request)
+            return self.script(request)
+
+    def start(self) -> None:
+        """Begin to serve."""
+        self._thread.start()
+
+    def close(self) -> None:
+        """Let go of silent clients and stop."""
+        self.closing.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+def in_turn(*replies: Reply | str) -> Script:
+    """A script that gives the replies one by one, and the last one for ever."""
+    left = [Reply(reply) if isinstance(reply, str) else reply for reply in replies]
+
+    def script(_request: Request) -> Reply:
+        return left.pop(0) if len(left) > 1 else left[0]
+
+    return script
+
+
+@contextmanager
+def serving(script: Script, models: tuple[str, ...] = ("test-model",)) -> Iterator[FakeServer]:
+    """A server that runs inside the `with` block."""
+    server = FakeServer(script, models)
+    server.start()
+    try:
+        yield server
+    finally:
+        server.close()
+
+
+def _handler_of(server: FakeServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+        def do_GET(self) -> None:
+            server.requests.append(Request(self.path, _lower(self.headers), {}))
+            data = [{"id": name, "object": "model", "created": 0, "owned_by": "test"}
+                    for name in server.models]  # fmt: skip
+            self._send(200, json.dumps({"object": "list", "data": data}).encode(), {})
+
+        def do_POST(self) -> None:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            reply = server.reply_to(Request(self.path, _lower(self.headers), body))
+            with suppress(ConnectionError):
+                self._give(reply, body)
+
+        def _give(self, reply: Reply, body: dict[str, Any]) -> None:
+            if reply.silent:
+                server.closing.wait()
+                self.close_connection = True
+            elif reply.raw is not None:
+                self.wfile.write(reply.raw)
+                self.wfile.flush()
+                self.close_connection = True
+            elif reply.body is not None:
+                self._send(reply.status, reply.body, reply.headers)
+            elif reply.status != 200:
+                error = {"message": reply.error, "type": "test", "param": None}
+                error |= {"code": reply.headers.get("x-code")}
+                self._send(reply.status, json.dumps({"error": error}).encode(), reply.headers)
+            else:
+                self._send(200, json.dumps(_completion(reply, body)).encode(), reply.headers)
+
+        def _send(self, status: int, content: bytes, headers: dict[str, str]) -> None:
+            self.send_response(status)
+            for name, value in {"Content-Type": "application/json", **headers}.items():
+                self.send_header(name, value)
+            self.send_header("Content-Length", str(len(content)))
+            self.end_headers()
+            self.wfile.write(content)
+
+    return Handler
+
+
+def _lower(headers: Message) -> dict[str, str]:
+    return {name.lower(): value for name, value in headers.items()}
+
+
+def _completion(reply: Reply, body: dict[str, Any]) -> dict[str, Any]:
+    message = {"role": "assistant", "content": reply.text}
+    completion: dict[str, Any] = {
+        "id": "chatcmpl-1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": body["model"],
+        "choices": [{"index": 0, "message": message, "finish_reason": reply.finish}],
+    }
+    if reply.usage is not None:
+        prompt, written = reply.usage
+        completion["usage"] = {
+            "prompt_tokens": prompt,
+            "completion_tokens": written,
+            "total_tokens": prompt + written,
+        }
+    return completion
+
+
+# --- a model that plays its part in a small run in crafter ------------------------------------
+
+GATHER_WOOD = '''\
+"""Gather wood: walk to the nearest tree and strike it."""
+
+PATIENCE = 250
+
+
+def run() -> str:
+    begun = count("wood")
+    for _ in range(PATIENCE):
+        if count("wood") >= begun + 1:
+            return f"holding {count('wood')} wood"
+        step = approach("tree") or explore("grass")
+        if step is None:
+            return "no tree is known and nothing is left to explore"
+        act(step)
+    return "out of patience"
+'''
+MISTYPED_WOOD = GATHER_WOOD.replace('approach("tree")', 'approach("birch")')
+
+
+class CrafterModel:
+    """A script that answers planner, slow agent, fast agent and critic in crafter.
+
+    The plan is to gather wood by code and to learn the rest. With `slips`, the first code has a
+    type error, so that the check's findings must come back before it is mended.
+    """
+
+    def __init__(self, *, slips: bool = False) -> None:
+        self.slips = slips
+
+    def __call__(self, request: Request) -> Reply:
+        """The reply to one request."""
+        answers = {
+            "SubtasksAnswer": self._subtasks,
+            "SubActionsAnswer": self._sub_actions,
+            "CodeAnswer": self._code,
+            "CritiqueAnswer": self._critique,
+        }
+        content = json.dumps(answers[request.answer](request.text))
+        return Reply(content, usage=(len(request.text) // 4, len(content) // 4))
+
+    def _subtasks(self, text: str) -> dict[str, Any]:
+        goal = _found(r"Success of the whole task: `([^`]*)`", text)
+        wood = {"name": "wood", "goal": "hold wood", "success": "wood >= 1", "depends_on": []}
+        rest = {
+            "name": "the_rest",
+            "goal": "reach the goal of the task",
+            "success": goal,
+            "depends_on": ["wood"],
+        }
+        return {"subtasks": [wood, rest]}
+
+    def _sub_actions(self, text: str) -> dict[str, Any]:
+        name = _found(r"Subtask `([a-z_0-9]*)`", text)
+        shared = {"precondition": "true", "interrupt": "health <= 2"}
+        if name == "wood":
+            action = {
+                "name": "gather_wood",
+                "mode": "code",
+                "reason": "walking to a known tree is easy to write",
+                "instruction": "Gather one more wood.",
+                "success": "wood >= 1",
+                "budget": 300,
+                **shared,
+            }
+        else:
+            action = {
+                "name": "learn_the_rest",
+                "mode": "rl",
+                "reason": "the order of many small decisions is better learnt",
+                "instruction": "Reach the goal of the task.",
+                "success": _found(r"Success of the subtask: `([^`]*)`", text),
+                "budget": int(_found(r"(\d+) env frames of training", text)),
+                **shared,
+            }
+        return {"sub_actions": [action]}
+
+    def _code(self, text: str) -> dict[str, Any]:
+        if self.slips and "birch" not in text:
+            return {"code": MISTYPED_WOOD, "comment": "walks to a birch"}
+        return {"code": GATHER_WOOD, "comment": "walks to the nearest tree"}
+
+    def _critique(self, _text: str) -> dict[str, Any]:
+        return {
+            "typical_failure": "",
+            "text": "The code walks to a tree and strikes it.",
+            "suggestion": "",
+        }
+
+
+def _found(pattern: str, text: str) -> str:
+    match = re.search(pattern, text)
+    if match is None:
+        raise LookupError(f"the prompt does not say {pattern!r}")
+    return match[1]
