@@ -5,11 +5,12 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Self
 
-from sqlalchemy import Engine
+from sqlalchemy import Engine, update
 
-from skills_db.connection import Clock, make_engine
+from skills_db.connection import Clock, make_engine, translated
 from skills_db.journal import Journal
 from skills_db.library import Library
+from skills_db.models import Run
 from skills_db.schema import bring_up_to_date
 from skills_db.types import utc_now
 
@@ -37,6 +38,18 @@ class Database:
             engine.dispose()
             raise
         return cls(url, engine, clock)
+
+    def check_writable(self) -> None:
+        """Writes and takes it back.
+
+        Raises:
+            DatabaseError: nothing can be written; says why and what to do.
+        """
+        with translated(self.engine.url), self.engine.connect() as connection:
+            writing = connection.execution_options(sqlite_begin="IMMEDIATE")
+            with writing.begin() as transaction:
+                writing.execute(update(Run).where(Run.id == "").values(frames=0))
+                transaction.rollback()
 
     def close(self) -> None:
         """Closes all connections."""

@@ -55,6 +55,11 @@ class HistoryStore(Store):
                 for seq, time, kind, payload in session.execute(query)
             )
 
+    def last_seq(self, run_id: str) -> int:
+        """Number of the newest event; 0 when there is none."""
+        with self._read() as session:
+            return session.scalar(select(Run.last_seq).where(Run.id == run_id)) or 0
+
     def record_call(self, call: LlmCallRecord) -> None:
         """Keeps one call of a language model as it was sent and answered."""
         with self._write() as session:

@@ -1,0 +1,142 @@
+"""`eval`: a run's policy, a saved skill, chance or the rules agents on seeds of a world."""
+
+from __future__ import annotations
+
+import signal
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from engine.errors import ConfigError
+from studio.cli_output import INTERRUPTED, Output, give, tell
+from studio.cli_show import evaluation_text
+
+if TYPE_CHECKING:
+    from engine.run.players import Player
+    from engine.worlds.base import World
+    from studio.cli_app import Place
+
+DEFAULT_EPISODES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The options of `eval` as they were given."""
+
+    world: str | None
+    run: str | None
+    skill: str | None
+    policy: Literal["random", "rules"] | None
+    task: str | None
+    episodes: int | None
+    seeds: str | None
+    episode_length: int | None
+
+
+def evaluate_policy(place: Place, wanted: Wanted, output: Output) -> int:
+    """Evaluates and gives the figures; returns the exit code.
+
+    Ctrl-C ends it after the present env frame; the figures are of the episodes finished by then.
+
+    Raises:
+        ConfigError: options that do not go together.
+        UnknownName, NotFound: no such world, task, run or skill.
+    """
+    seeds = seed_range(wanted.seeds, wanted.episodes)
+    if sum(option is not None for option in (wanted.run, wanted.skill, wanted.policy)) != 1:
+        raise ConfigError(
+            "`eval` needs one of --run, --skill and --policy.",
+            "For example: rlgpt-studio eval --policy random --episodes 5",
+        )
+    source, world, player = _player(place, wanted)
+    stopped: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: stopped.append(number))
+    try:
+        figures = _evaluate(world, player, seeds, wanted.episode_length, stopped)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if figures["episodes"] == 0:
+        tell("Interrupted before the first episode was over.")
+        return INTERRUPTED
+    data = {"world": world.name, "source": source, **figures}
+    give(output, data, f"{source} in {world.name}\n{evaluation_text(data)}")
+    return INTERRUPTED if stopped else 0
+
+
+def seed_range(seeds: str | None, episodes: int | None) -> range:
+    """Seeds of the episodes, from `A:B` (half open) and a number of episodes, or of one alone.
+
+    Raises:
+        ConfigError: no range, or fewer seeds than episodes.
+    """
+    if seeds is None:
+        from engine.config import RunConfig
+
+        first = int(RunConfig.model_fields["eval_seed_start"].default)
+        return range(first, first + (episodes or DEFAULT_EPISODES))
+    start, colon, stop = seeds.partition(":")
+    if not (start.isdecimal() and (stop.isdecimal() or not colon)):
+        raise ConfigError(f"`--seeds {seeds}` is no range.", "Write it like --seeds 1000:1020.")
+    first = int(start)
+    if not colon:
+        return range(first, first + (episodes or DEFAULT_EPISODES))
+    found = range(first, int(stop))
+    if not found or (episodes or 0) > len(found):
+        raise ConfigError(
+            f"`--seeds {seeds}` has {len(found)} seeds for {episodes or 'some'} episodes.",
+            "Give as many seeds as episodes, or leave one of the two out.",
+        )
+    return found[:episodes]
+
+
+def _player(place: Place, wanted: Wanted) -> tuple[str, World, Player]:
+    from engine.run import players
+    from engine.worlds.registry import get_world
+
+    if wanted.policy is not None:
+        world = get_world(wanted.world or place.settings.world)
+        task = wanted.task or place.settings.task
+        make = players.random_player if wanted.policy == "random" else players.rules_player
+        return f"policy {wanted.policy}", world, make(world, task)
+    from engine.config import Home
+
+    with place.database() as database:
+        if wanted.run is not None:
+            run = database.journal.run(wanted.run)
+            _same_world(wanted.world, run.world, f"Run {run.id}")
+            world = get_world(run.world)
+            return f"run {run.id}", world, players.of_run(run, Home(place.paths.home), world)
+        name, _, number = str(wanted.skill).partition("@")
+        if number and not number.isdecimal():
+            raise ConfigError(f"`{number}` is no version.", "Write it like --skill name@2.")
+        version = database.library.version(name, int(number) if number else None)
+        _same_world(wanted.world, version.world, f"The skill {name!r}")
+        world = get_world(version.world)
+        player = players.of_skill(version, database.library, world)
+        return f"skill {name} v{version.version}", world, player
+
+
+def _same_world(wanted: str | None, own: str, what: str) -> None:
+    if wanted is not None and wanted != own:
+        raise ConfigError(f"{what} is of the world {own!r}, not {wanted!r}.", "Leave out --world.")
+
+
+def _evaluate(
+    world: World, player: Player, seeds: range, episode_length: int | None, stopped: list[int]
+) -> dict[str, Any]:
+    from engine.rl.evaluate import evaluate
+    from engine.sandbox.pool import Sandbox
+
+    with Sandbox(world.stub(), world.queries | {world.primitive_function}) as sandbox:
+        evaluation = evaluate(
+            world,
+            player.policy,
+            player.actions,
+            sandbox,
+            seeds=seeds,
+            task_success=player.task_success,
+            goals=player.goals,
+            episode_length=episode_length,
+            should_stop=lambda: bool(stopped),
+            progress=lambda done, of: tell(f"episode {done} of {of}"),
+        )
+    return evaluation.model_dump(mode="json")

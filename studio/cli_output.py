@@ -1,0 +1,68 @@
+"""What the command line writes: results on stdout, everything else on stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+FINISHED, BROKEN, USAGE, FAILED, WAITING, INTERRUPTED = 0, 1, 2, 3, 4, 130
+"""The exit codes; `studio.cli` says what they mean."""
+
+Output = Literal["text", "json"]
+
+
+def tell(message: str, hint: str = "") -> None:
+    """A line for the person, and what to do next, on stderr."""
+    sys.stderr.write(plain(message) + "\n" + (f"  {plain(hint)}\n" if hint else ""))
+    sys.stderr.flush()
+
+
+def give(output: Output, data: Mapping[str, Any], text: str) -> None:
+    """The result on stdout: the JSON object and nothing else, or the text."""
+    import json
+
+    if output == "json":
+        text = json.dumps(_finite(data), indent=2, allow_nan=False, default=_iso)
+    sys.stdout.write(plain(text) + "\n")
+    sys.stdout.flush()
+
+
+def plain(text: str) -> str:
+    """Text without control characters: what a model or a file wrote cannot steer the terminal."""
+    return "".join(c if c in "\n\t" or c.isprintable() else "�" for c in text)
+
+
+def table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Aligned columns with headings; cells are shown on one line each."""
+    lines = [list(headings), *([" ".join(str(cell).split()) for cell in row] for row in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(headings))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )
+
+
+def pairs(items: Mapping[str, object]) -> str:
+    """One `name  value` line for each item that has a value."""
+    width = max((len(name) for name in items), default=0)
+    return "\n".join(
+        f"{name.ljust(width)}  {value}" for name, value in items.items() if value not in (None, "")
+    )
+
+
+def _finite(value: Any) -> Any:
+    """NaN and infinities become null: JSON has no word for them."""
+    if isinstance(value, float):
+        return value if value - value == 0 else None
+    if isinstance(value, Mapping):
+        return {str(key): _finite(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(item) for item in value]
+    return value
+
+
+def _iso(value: Any) -> Any:
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    raise TypeError(f"{value!r} is no JSON")

@@ -1,0 +1,149 @@
+"""Starting and resuming runs from the command line, and the JSON object they end with."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from engine.errors import ConfigError, EngineError
+from skills_db.records import RunRecord, RunState
+from studio.cli_output import FAILED, FINISHED, INTERRUPTED, USAGE, WAITING, Output, give, tell
+from studio.cli_show import result_text, run_summary
+
+if TYPE_CHECKING:
+    from engine.config import RunConfig
+    from skills_db.journal import Journal
+    from studio.cli_app import Place
+    from studio.cli_follow import Ending
+
+
+def start(
+    place: Place, task: str, changes: Mapping[str, Any], *, headless: bool, output: Output
+) -> int:
+    """Starts a run and follows it, here or in the studio; returns the exit code.
+
+    Raises:
+        ConfigError: a setting that cannot work.
+        UnknownName: no such world, or a task it does not have.
+        DatabaseError: the run could not be written.
+    """
+    if not headless and (code := _no_terminal()):
+        return code
+    config = place.settings.run_config(changes, task=task)
+    _check_task(config)
+    with place.database() as database:
+        created = database.journal.create_run(
+            kind="task",
+            task=config.task,
+            world=config.world,
+            agents=config.agents,
+            config=config.model_dump(mode="json"),
+        )
+        if headless:
+            tell(f"Run {created.id}")
+            return _work(place, database.journal, created, output)
+        _launch(place, created.id)
+    return _open(created.id)
+
+
+def go_on(place: Place, run_id: str, *, approve_all: bool, headless: bool, output: Output) -> int:
+    """Resumes a run (or follows it, if a process works on it); returns the exit code.
+
+    Raises:
+        NotFound: no such run.
+        ConfigError: the run is finished.
+    """
+    if not headless and (code := _no_terminal()):
+        return code
+    with place.database() as database:
+        journal = database.journal
+        found = journal.run(run_id)
+        if found.state is RunState.FINISHED:
+            raise ConfigError(
+                f"Run {found.id} is finished: there is nothing to go on with.",
+                f"See what came of it: rlgpt-studio runs show {found.id}",
+            )
+        if approve_all:
+            journal.send(found.id, "approve_all")
+        alive = found.owner is not None and found.seen_state is not RunState.INTERRUPTED
+        if headless:
+            if alive:
+                tell(f"A process works on run {found.id} already; following it.")
+            return _work(place, journal, found, output, launched=not alive)
+        if not alive:
+            _launch(place, found.id)
+    return _open(found.id)
+
+
+def _no_terminal() -> int:
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        return 0
+    tell("The studio needs a terminal, and this is none.", "Add --headless to work without one.")
+    return USAGE
+
+
+def _open(run_id: str) -> int:
+    from studio.cli import open_studio
+
+    return open_studio(attach=run_id)
+
+
+def _check_task(config: RunConfig) -> None:
+    """Refuses a task before a run is made of it; what a model may be asked is for it to say."""
+    from engine.worlds.registry import get_world
+    from engine.worlds.tasks import find_task
+
+    world = get_world(config.world)
+    if config.agents == "rules":
+        find_task(world, config.task)
+
+
+def _launch(place: Place, run_id: str) -> int:
+    from engine.process import launch
+
+    try:
+        return launch(run_id, db_url=place.paths.database_url, home=place.paths.home)
+    except OSError as error:
+        raise EngineError(
+            f"The process of run {run_id} could not be started: {error}.",
+            "Choose another place with RLGPT_STUDIO_HOME if its folder cannot be written.",
+        ) from error
+
+
+def _work(
+    place: Place, journal: Journal, run: RunRecord, output: Output, *, launched: bool = True
+) -> int:
+    from studio.cli_follow import follow
+
+    after = journal.last_seq(run.id)
+    pid = _launch(place, run.id) if launched else None
+    ending = follow(journal, run, place.paths.home, pid=pid, after=after)
+    data = _ending_json(place, journal, ending)
+    give(output, data, result_text(data))
+    if ending.error:
+        tell(f"Error: {ending.error}", ending.hint)
+    if ending.code == INTERRUPTED:
+        tell(f"Go on with it: rlgpt-studio resume {run.id}")
+    return ending.code
+
+
+def _ending_json(place: Place, journal: Journal, ending: Ending) -> dict[str, Any]:
+    """The run's own result; what there is of it and the next step when it did not finish."""
+    run = ending.run
+    if ending.code == FINISHED and run.result is not None:
+        return dict(run.result)
+    data = run_summary(run)
+    if ending.code == INTERRUPTED and run.state is RunState.STOPPED and run.result is not None:
+        data |= run.result
+    if ending.code == WAITING and (asked := journal.pending(run.id)) is not None:
+        data["approval"] = {"id": asked.id, "kind": asked.kind, "subject": asked.subject}
+        data["attach"] = f"rlgpt-studio attach {run.id}"
+    if ending.code == FAILED:
+        from engine.process import log_file
+
+        data |= {"error": ending.error, "hint": ending.hint}
+        data["log"] = str(log_file(run.id, place.paths.home))
+    if ending.code != FINISHED:
+        data["resume"] = f"rlgpt-studio resume {run.id}"
+    return data
