@@ -11,7 +11,7 @@ from textual.keys import format_key
 
 Where = Literal[
     "studio", "start", "run", "decide", "plan", "code", "list", "find", "dialog", "results",
-    "skills", "runs",
+    "skills", "play", "runs",
 ]
 
 
@@ -45,6 +45,7 @@ WHERE_TITLES: Mapping[Where, str] = {
     "dialog": "Dialogs",
     "results": "Results",
     "skills": "Skills",
+    "play": "Watching a skill play",
     "runs": "Runs",
 }
 
@@ -141,6 +142,9 @@ KEYS: tuple[Key, ...] = (
         "Show the version after"),
     Key("skills.copy", "y", "Copy", "skills", "copy_code",
         "Copy the code to the clipboard", show=True),
+    Key("play.again", "n", "Next seed", "play", "again",
+        "Watch it again in another world", show=True),
+    Key("play.pause", "p", "Pause", "play", "pause", "Let it stand still, or go on", show=True),
     Key("runs.open", "enter", "Open", "runs", "open", "Go to the run", show=True),
     Key("runs.resume", "R", "Resume", "runs", "resume",
         "Go on with a run that was interrupted or stopped", show=True),
