@@ -15,6 +15,8 @@ REST = "wake_up"
 _VITALS = ("health", "food", "drink", "energy")
 _SHELTER_NEEDS = "collect_stone"
 """A closed room is dug with a pickaxe and shut with a stone."""
+CHEAP = ("wood", "stone")
+"""What lies about in plenty: a weapon of it is worth the way."""
 _GOALS = {
     "collect": "Collect {}",
     "place": "Place {}",
@@ -52,24 +54,48 @@ class RulesPlanner:
 
 
 def chain_for(world: World, task: TaskSpec) -> Chain:
-    """The steps towards a task; with a place to rest when the task takes long."""
+    """The steps towards a task; when it takes long, with weapons and a place to rest."""
     book = RecipeBook(world)
     chain = book.chain(task)
-    words = book.words
-    if not can_rest(words) or chain.step(REST) is not None:
+    extras = [*_weapons(book, chain), *_rest(book, chain, task)]
+    if not extras:
         return chain
-    names = [step.name for step in chain.steps]
-    goes_on = _SHELTER_NEEDS in names[:-1]
-    survival = any(term.name in _VITALS for term in parse(task.success, words).terms())
-    if not goes_on and not survival:
-        return chain
-    success = f"({task.success}) and unlocked({REST})"
-    longer = book.chain(TaskSpec(task.name, task.words, success))
-    rest = next(step for step in longer.steps if step.name == REST)
-    others = [step for step in longer.steps if step.name != REST]
-    at = [step.name for step in others].index(_SHELTER_NEEDS) + 1
-    longer.steps = [*others[:at], rest, *others[at:]]
+    wishes = " and ".join(f"unlocked({name})" for name, _ in extras)
+    longer = book.chain(TaskSpec(task.name, task.words, f"({task.success}) and {wishes}"))
+    for name, after in extras:
+        step = next(step for step in longer.steps if step.name == name)
+        others = [other for other in longer.steps if other.name != name]
+        at = [other.name for other in others].index(after) + 1
+        longer.steps = [*others[:at], step, *others[at:]]
     return longer
+
+
+def _weapons(book: RecipeBook, chain: Chain) -> list[tuple[str, str]]:
+    """Swords made of what a tool of the chain is made of, each after that tool, when more follows.
+
+    With a better sword a creature falls before it strikes a second time.
+    """
+    found = []
+    for step in chain.steps[:-1]:
+        weapon = book.giving(step.target.replace("pickaxe", "sword"))
+        is_tool = step.recipe is not None and step.target.endswith("_pickaxe")
+        if not is_tool or weapon is None or step.recipe is None:
+            continue
+        name = f"make_{weapon.target}"
+        mineral = [need for need in step.recipe.needs if need in CHEAP]
+        same = weapon.needs == step.recipe.needs and len(mineral) == len(weapon.needs)
+        if same and chain.step(name) is None and name in book.words.tests["unlocked"]:
+            found.append((name, step.name))
+    return found
+
+
+def _rest(book: RecipeBook, chain: Chain, task: TaskSpec) -> list[tuple[str, str]]:
+    """Sleeping in a closed room, after the stones for it, when the task takes that long."""
+    if not can_rest(book.words) or chain.step(REST) is not None:
+        return []
+    goes_on = _SHELTER_NEEDS in [step.name for step in chain.steps[:-1]]
+    survival = any(term.name in _VITALS for term in parse(task.success, book.words).terms())
+    return [(REST, _SHELTER_NEEDS)] if goes_on or survival else []
 
 
 def can_rest(words: Vocabulary) -> bool:

@@ -12,9 +12,9 @@ from engine.errors import PredicateError
 from engine.worlds.base import Vocabulary
 from engine.worlds.predicate import parse
 
-DANGER = "threat <= 2"
-"""A creature or an arrow this close is dealt with first."""
-_CALM = "threat > 2"
+DANGER = "threat <= 2 and not enclosed"
+"""A creature or an arrow this close is dealt with first; in a closed room it can do nothing."""
+_CALM = "threat > 2 or enclosed"
 
 
 def interrupt(book: RecipeBook) -> str:
@@ -87,7 +87,7 @@ def _drink() -> SubAction:
         ),
         instruction="Drink at the nearest water until drink is 9; explore while none is known.",
         success="drink >= 8",
-        precondition="drink <= 4 or (drink <= 7 and near(water))",
+        precondition="(drink <= 4 and daylight > 0.4) or drink <= 2 or (drink <= 7 and near(water))",
         interrupt=DANGER,
         budget=250,
     )
@@ -106,7 +106,9 @@ def _eat() -> SubAction:
             "least 7; explore grassland while none is known."
         ),
         success="food >= 7",
-        precondition="food <= 5",
+        precondition=(
+            "(food <= 6 and seen(cow) and daylight > 0.4) or (food <= 4 and daylight > 0.4) or food <= 1"
+        ),
         interrupt=DANGER,
         budget=250,
     )
@@ -122,7 +124,7 @@ def _recover() -> SubAction:
         ),
         instruction="Get into a closed room and rest there until health is at least 7.",
         success="health >= 7",
-        precondition=f"health <= 3 and food >= 2 and drink >= 2 and wood_pickaxe >= 1 and {_CALM}",
+        precondition="health <= 3 and food >= 2 and drink >= 2 and wood_pickaxe >= 1",
         interrupt=DANGER,
         budget=300,
     )
@@ -139,8 +141,8 @@ def _sleep_safely() -> SubAction:
         instruction="Get into a closed room, sleep until energy is full and it is light again.",
         success="energy >= 8 and daylight > 0.4",
         precondition=(
-            "wood_pickaxe >= 1 and food >= 3 and drink >= 3 and "
-            "(energy <= 3 or (daylight < 0.4 and energy <= 7))"
+            "wood_pickaxe >= 1 and food >= 2 and drink >= 2 and "
+            "(energy <= 3 or (daylight < 0.4 and energy <= 8))"
         ),
         interrupt=DANGER,
         budget=350,
