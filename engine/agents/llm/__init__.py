@@ -1,0 +1,1 @@
+"""The four agents through a language model: a prompt file, a typed answer, a check, a retry."""

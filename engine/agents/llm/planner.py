@@ -1,0 +1,56 @@
+"""The task planner through a language model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from engine.agents.llm import wording
+from engine.agents.llm.answers import SubtasksAnswer
+from engine.agents.llm.checks import broken
+from engine.agents.plan import Plan, Subtask
+from engine.agents.prompts.render import render
+from engine.agents.protocols import TaskContext
+from engine.llm.client import LlmClient
+
+
+class LlmPlanner:
+    """Asks for subtasks and checks their names, order and predicates."""
+
+    def __init__(self, client: LlmClient) -> None:
+        self._client = client
+        self.author = client.author
+
+    def subtasks(self, context: TaskContext) -> tuple[Subtask, ...]:
+        """Subtasks whose last one succeeds exactly when the task does.
+
+        Raises:
+            AgentError: no valid answer within the attempts.
+            LlmError, BudgetSpent: see `LlmClient.ask`.
+        """
+        world, task = context.world, context.task
+        prompt = render(
+            "planner",
+            task=task.words,
+            success=task.success,
+            facts=world.facts(),
+            recipes=wording.recipes(world),
+            predicates=wording.predicates(world.vocabulary()),
+            skills=wording.skills(context.skills),
+        )
+
+        def check(answer: SubtasksAnswer) -> Sequence[str]:
+            plan = Plan(
+                task=task.words,
+                world=world.name,
+                author=self.author,
+                subtasks=tuple(item.subtask() for item in answer.subtasks),
+            )
+            last = answer.subtasks[-1]
+            if "".join(last.success.split()) == "".join(task.success.split()):
+                return broken(plan, world)
+            wrong = f"the last subtask {last.name!r} must have the success `{task.success}`"
+            return (wrong, *broken(plan, world))
+
+        system = render("system", role="task planner", world=world.title)
+        answer = self._client.ask("planner", system, prompt, SubtasksAnswer, check=check)
+        return tuple(item.subtask() for item in answer.subtasks)

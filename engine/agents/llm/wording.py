@@ -1,0 +1,151 @@
+"""Worlds, plans and trials as text for prompts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from engine.agents.plan import Critique, SubAction, Trial
+from engine.agents.prompts.render import has_prompt, render
+from engine.agents.protocols import Feedback, KnownSkill
+from engine.worlds.base import Recipe, Vocabulary, World
+
+_ACTIONS_SHOWN = 24
+_TRIALS_SHOWN = 8
+_SKILLS_SHOWN = 8
+
+
+def predicates(words: Vocabulary) -> str:
+    """The grammar of predicates with the words of a world."""
+    tests = [f"  - {test}(...): {_listed(names)}" for test, names in sorted(words.tests.items())]
+    return render(
+        "predicates",
+        numbers=_listed(words.numbers),
+        flags=_listed(words.flags),
+        tests="\n".join(tests) or "  - none",
+        example=_example(words),
+    )
+
+
+def recipes(world: World) -> str:
+    """One line a recipe."""
+    return "\n".join(f"- {_recipe(recipe)}" for recipe in world.recipes()) or "none"
+
+
+def skills(known: tuple[KnownSkill, ...], *, with_code: bool = False) -> str:
+    """The best skills of the library, one a line, with their programs where they are wanted."""
+    if not known:
+        return "none"
+    best = sorted(known, key=lambda skill: (-skill.success_rate, skill.name))[:_SKILLS_SHOWN]
+    lines = []
+    for skill in best:
+        lines.append(f"- `{skill.name}` ({skill.success_rate:.0%} success): {skill.description}")
+        if with_code:
+            lines += ["```python", skill.code.strip(), "```"]
+    return "\n".join(lines)
+
+
+def sub_actions(actions: Iterable[SubAction]) -> str:
+    """Sub-actions of an earlier plan, one a line."""
+    return "\n".join(
+        f"- `{a.name}` ({a.mode}, {a.budget} frames): {a.instruction} Success `{a.success}`, "
+        f"precondition `{a.precondition}`, interrupt `{a.interrupt}`."
+        for a in actions
+    )
+
+
+def critiques(found: Iterable[Critique]) -> str:
+    """Judgements, one a line."""
+    lines = [f"- `{c.sub_action}`: {verdict(c)} {c.text} {c.suggestion}".strip() for c in found]
+    return "\n".join(lines) or "- none was tried"
+
+
+def verdict(critique: Critique) -> str:
+    """The figures of a critique in words."""
+    if critique.trials == 0:
+        return "no trial could start."
+    good = round(critique.success_rate * critique.trials)
+    return f"{good} of {critique.trials} trials succeeded."
+
+
+def trials(found: Iterable[Trial]) -> str:
+    """Trials, failures first, with the end of what they did."""
+    ordered = sorted(found, key=lambda trial: trial.outcome == "success")
+    lines = [_trial(trial) for trial in ordered[:_TRIALS_SHOWN]]
+    if len(ordered) > _TRIALS_SHOWN:
+        lines.append(f"- and {len(ordered) - _TRIALS_SHOWN} more")
+    return "\n".join(lines) or "- none"
+
+
+def example(world: World) -> str:
+    """A program that works in the world, where there is one to show."""
+    name = f"example_{world.name}"
+    return render(name) if has_prompt(name) else "none for this world"
+
+
+def reason(feedback: Feedback) -> str:
+    """Why the version before was not good enough."""
+    parts = []
+    if feedback.diagnostics:
+        parts.append(render("reason_check", findings=feedback.diagnostics))
+    if feedback.comment:
+        parts.append(render("reason_person", comment=feedback.comment))
+    if feedback.critique is not None:
+        critique = feedback.critique
+        parts.append(
+            render(
+                "reason_critique",
+                verdict=verdict(critique),
+                failure=critique.typical_failure or "none",
+                text=critique.text,
+                suggestion=critique.suggestion or "nothing",
+                trials=trials(feedback.trials),
+            )
+        )
+    return "\n\n".join(parts) or "It has to be done better."
+
+
+def numbered(code: str) -> str:
+    """Code with line numbers, as findings and trials name them."""
+    lines = code.rstrip("\n").split("\n")
+    return "\n".join(f"{number:3d} {line}".rstrip() for number, line in enumerate(lines, 1))
+
+
+def _trial(trial: Trial) -> str:
+    if not trial.started:
+        return f"- seed {trial.seed}: could not start: {trial.detail}"
+    shown = [name if n == 1 else f"{name} x{n}" for name, n in trial.actions[-_ACTIONS_SHOWN:]]
+    dots = "... " if len(trial.actions) > _ACTIONS_SHOWN else ""
+    gained = ", ".join(f"{name} {change:+g}" for name, change in trial.gained.items() if change)
+    return (
+        f"- seed {trial.seed}: {trial.outcome} after {trial.frames} frames: {trial.detail or '-'}\n"
+        f"  changed: {gained or 'nothing'}\n"
+        f"  actions: {dots}{', '.join(shown) or 'none'}"
+    )
+
+
+def _recipe(recipe: Recipe) -> str:
+    parts = [f"`{recipe.action}` ({recipe.kind} {recipe.target}) gives {_amounts(recipe.gives)}"]
+    if recipe.needs:
+        parts.append(f"spends {_amounts(recipe.needs)}")
+    if recipe.requires:
+        parts.append(f"needs in hand {_amounts(recipe.requires)}")
+    if recipe.nearby:
+        parts.append(f"near {' and '.join(recipe.nearby)}")
+    if recipe.where:
+        parts.append(f"facing {' or '.join(recipe.where)}")
+    return "; ".join(parts)
+
+
+def _amounts(amounts: Mapping[str, int]) -> str:
+    return ", ".join(f"{amount} {name}" for name, amount in amounts.items()) or "nothing"
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(sorted(names)) or "none"
+
+
+def _example(words: Vocabulary) -> str:
+    parts = [f"{min(words.numbers)} >= 2"] if words.numbers else []
+    parts += [f"not {min(words.flags)}"] if words.flags else []
+    parts += [f"{test}({min(names)})" for test, names in sorted(words.tests.items())[:1] if names]
+    return " and ".join(parts) or "true"

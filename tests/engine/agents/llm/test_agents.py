@@ -1,0 +1,244 @@
+"""The four agents against a scripted model: typed answers, and errors that go back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from engine.agents.plan import CodeProposal, Critique, Plan, SubAction, Subtask, Trial
+from engine.agents.plan_edit import problems
+from engine.agents.protocols import Feedback, TaskContext
+from engine.errors import AgentError, LlmError
+from engine.sandbox.pool import Sandbox
+from engine.worlds.base import World
+
+Play = Callable[[Any], Any]
+PICKAXE = "unlocked(make_wood_pickaxe)"
+
+
+def subtasks(*parts: dict[str, Any]) -> str:
+    return json.dumps({"subtasks": parts})
+
+
+def part(name: str, success: str, *needs: str) -> dict[str, Any]:
+    return {"name": name, "goal": name, "success": success, "depends_on": needs}
+
+
+def actions(action: SubAction, *changes: dict[str, Any]) -> str:
+    return json.dumps({"sub_actions": [action.model_dump() | change for change in changes]})
+
+
+def in_turn(fake: Any, *replies: str) -> Any:
+    return fake.in_turn(*replies)
+
+
+def test_a_whole_plan_and_its_code_come_from_the_model(
+    play: Play, fake: Any, context: TaskContext, world: World
+) -> None:
+    played = play(fake.CrafterModel(slips=True))
+    agents = played.agents
+    found = agents.planner.subtasks(context)
+    divided = tuple(
+        s.model_copy(update={"sub_actions": agents.slow.sub_actions(context, s, (), ())})
+        for s in found
+    )
+    plan = Plan(task=context.task.words, world=world.name, author="llm", subtasks=divided)
+    assert problems(plan, world) == ()
+    assert plan.training_frames == context.training_frames
+    (coded,) = plan.sub_actions("code")
+    with Sandbox(world.stub(), world.queries | {world.primitive_function}) as sandbox:
+        draft = agents.fast.write(context, coded, None, Feedback())
+        (finding,) = sandbox.check(draft.code)
+        assert "birch" in finding.message
+        base = CodeProposal(
+            sub_action=coded.name,
+            version=1,
+            instruction="",
+            code=draft.code,
+            author="llm",
+            diagnostics=(finding,),
+        )
+        said = Feedback(diagnostics=f"line {finding.line}: {finding.message}")
+        mended = agents.fast.write(context, coded, base, said)
+        assert sandbox.check(mended.code) == ()
+    assert finding.message in played.prompts[-1]
+    assert [call.role for call in played.calls] == ["planner", "slow", "slow", "fast", "fast"]
+    assert agents.planner.author == "llm:test-model"
+
+
+@pytest.mark.parametrize(
+    ("bad", "said"),
+    [
+        (subtasks(part("pick", "unlocked(make_wood_axe)")), "make_wood_axe"),
+        (subtasks(part("pick", "wood + 1 >= 2")), "pick"),
+        (subtasks(part("pick", "wood >= 1")), f"must have the success `{PICKAXE}`"),
+        (subtasks(part("pick", PICKAXE, "wood")), "not in the plan"),
+        (subtasks(part("do", PICKAXE), part("do", PICKAXE)), "2 times"),
+        (subtasks(part("Make It", PICKAXE)), "String should match pattern"),
+        (subtasks(), "at least 1 item"),
+    ],
+)
+def test_a_plan_that_cannot_stand_goes_back_to_the_planner(
+    play: Play, fake: Any, context: TaskContext, bad: str, said: str
+) -> None:
+    good = subtasks(part("wood", "wood >= 1"), part("pick", PICKAXE, "wood"))
+    played = play(in_turn(fake, bad, good))
+    found = played.agents.planner.subtasks(context)
+    assert [(s.name, s.depends_on) for s in found] == [("wood", ()), ("pick", ("wood",))]
+    assert said in played.prompts[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"success": "wod >= 1"}, "wod"),
+        ({"precondition": "false"}, "precondition is always false"),
+        ({"interrupt": "true"}, "interrupt is always true"),
+        ({"budget": 0}, "greater than 0"),
+        ({"budget": 20_000}, "episode"),
+        ({"mode": "rl", "budget": 20_001}, "only 20000 are left"),
+        ({"mode": "magic"}, "Input should be 'code' or 'rl'"),
+        ({"name": "noop"}, "primitive action"),
+        ({"name": "wood"}, "2 times"),
+        ({"instruction": ""}, "no instruction"),
+        ({"mood": "good"}, "Extra inputs"),
+    ],
+)
+def test_sub_actions_that_cannot_stand_go_back_to_the_slow_agent(
+    play: Play,
+    fake: Any,
+    context: TaskContext,
+    subtask: Subtask,
+    action: SubAction,
+    change: dict[str, Any],
+    said: str,
+) -> None:
+    played = play(in_turn(fake, actions(action, change), actions(action, {})))
+    assert played.agents.slow.sub_actions(context, subtask, (), ()) == (action,)
+    assert said in played.prompts[1]
+
+
+def test_names_and_training_frames_are_shared_by_the_subtasks(
+    play: Play, fake: Any, context: TaskContext, subtask: Subtask, action: SubAction
+) -> None:
+    learn = {"name": "learn", "mode": "rl", "budget": 15_000}
+    played = play(
+        in_turn(
+            fake,
+            actions(action, learn),
+            actions(action, learn | {"budget": 5_000}),
+            actions(action, {"name": "more", "mode": "rl", "budget": 6_000}),
+            actions(action, {"name": "more", "mode": "rl", "budget": 5_000}),
+        )
+    )
+    slow = played.agents.slow
+    slow.sub_actions(context, subtask, (), ())
+    other = Subtask(name="rest", goal="rest", success="energy >= 9")
+    (more,) = slow.sub_actions(context, other, (), ())
+    assert (more.name, more.budget) == ("more", 5_000)
+    assert "5000 env frames of training are left" in played.prompts[1]
+    assert "'learn' is used in another subtask" in played.prompts[2]
+    assert "ask for 6000 env frames of training, only 5000 are left" in played.prompts[3]
+
+
+def test_a_new_plan_may_keep_its_names(
+    play: Play,
+    fake: Any,
+    context: TaskContext,
+    subtask: Subtask,
+    action: SubAction,
+    critique: Critique,
+) -> None:
+    played = play(in_turn(fake, actions(action, {}), actions(action, {"budget": 250})))
+    slow = played.agents.slow
+    first = slow.sub_actions(context, subtask, (), ())
+    (again,) = slow.sub_actions(context, subtask, first, (critique,))
+    assert again.budget == 250
+    assert "1 of 3 trials succeeded. It stands still. Walk to a tree." in played.prompts[1]
+
+
+def test_the_same_code_again_goes_back_to_the_fast_agent(
+    play: Play, fake: Any, context: TaskContext, action: SubAction, proposal: CodeProposal
+) -> None:
+    same = json.dumps({"code": f"```python\n{proposal.code}```", "comment": "better"})
+    other = json.dumps({"code": 'def run() -> str:\n    return "new"', "comment": "new "})
+    played = play(in_turn(fake, same, other))
+    draft = played.agents.fast.write(context, action, proposal, Feedback(comment="No."))
+    assert (draft.code, draft.comment) == ('def run() -> str:\n    return "new"\n', "new")
+    assert "not good enough; change it" in played.prompts[1]
+
+
+def test_the_same_code_for_ever_is_given_up(
+    play: Play, fake: Any, context: TaskContext, action: SubAction, proposal: CodeProposal
+) -> None:
+    played = play(in_turn(fake, json.dumps({"code": proposal.code, "comment": ""})))
+    with pytest.raises(AgentError, match="fast in 4 attempts"):
+        played.agents.fast.write(context, action, proposal, Feedback(comment="No."))
+
+
+def test_a_small_models_fenced_block_is_code(
+    play: Play, fake: Any, context: TaskContext, action: SubAction
+) -> None:
+    reply = 'I walk.\n```python\ndef run() -> str:\n    d = {"a": 1}\n    return "x"\n```\nDone.'
+    draft = play(in_turn(fake, reply)).agents.fast.write(context, action, None, Feedback())
+    assert draft.code == 'def run() -> str:\n    d = {"a": 1}\n    return "x"\n'
+    assert draft.comment == "I walk."
+
+
+def test_the_critics_figures_are_the_programs_and_the_words_the_models(
+    play: Play,
+    fake: Any,
+    context: TaskContext,
+    action: SubAction,
+    proposal: CodeProposal,
+    trials: tuple[Trial, ...],
+) -> None:
+    answer = {"typical_failure": "sleeps", "text": "All is well: 100 %.", "suggestion": "Walk."}
+    played = play(in_turn(fake, json.dumps(answer)))
+    found = played.agents.critic.judge(context, action, proposal, trials, 0.6)
+    assert (found.success_rate, found.trials, found.works) == (1 / 3, 3, False)
+    assert (found.text, found.suggestion) == ("All is well: 100 %.", "Walk.")
+    assert found.author == "llm:test-model"
+    assert "1 of 3 trials succeeded" in played.prompts[0]
+
+
+def test_no_model_is_asked_where_nothing_failed(
+    play: Play,
+    fake: Any,
+    context: TaskContext,
+    action: SubAction,
+    proposal: CodeProposal,
+    trials: tuple[Trial, ...],
+) -> None:
+    played = play(in_turn(fake, ""))
+    for some in (trials[:1], trials[3:]):
+        found = played.agents.critic.judge(context, action, proposal, some, 0.6)
+        assert found.works == (some == trials[:1])
+        assert found.author == "rules"
+    assert played.prompts == []
+
+
+def test_a_critic_without_a_valid_answer_leaves_the_words_to_rules(
+    play: Play,
+    fake: Any,
+    context: TaskContext,
+    action: SubAction,
+    proposal: CodeProposal,
+    trials: tuple[Trial, ...],
+) -> None:
+    played = play(in_turn(fake, "I would rather not."))
+    found = played.agents.critic.judge(context, action, proposal, trials, 0.6)
+    assert (found.author, found.success_rate) == ("rules", 1 / 3)
+    assert found.text
+
+
+def test_a_server_that_refuses_is_the_runs_affair(
+    play: Play, fake: Any, context: TaskContext
+) -> None:
+    played = play(lambda _request: fake.Reply(status=401))
+    with pytest.raises(LlmError, match="refused the key"):
+        played.agents.planner.subtasks(replace(context, training_frames=1))

@@ -1,0 +1,141 @@
+"""Prompt files: filled in completely, and as a whole as they were looked at and found good.
+
+After a change on purpose: `UPDATE_GOLDEN=1 pytest tests/engine/agents/llm/test_prompts.py`, then
+read the difference.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from engine.agents.llm import critic, fast, slow, wording
+from engine.agents.plan import CodeProposal, Critique, SubAction, Subtask, Trial
+from engine.agents.prompts.render import render
+from engine.agents.protocols import Feedback, TaskContext
+from engine.agents.rules.critic import RulesCritic
+from engine.sandbox.language import LANGUAGE_NOTES, MODULES
+from engine.sandbox.pool import Sandbox
+from engine.worlds.base import World
+
+GOLDEN = Path(__file__).parent / "golden"
+PROMPTS = sorted(
+    path.name.removesuffix(".md")
+    for path in resources.files("engine.agents.prompts").iterdir()
+    if path.name.endswith(".md")
+)
+
+
+def golden(name: str, text: str, world: World) -> None:
+    """Compare with the golden file; the world's own long texts are left to the world's tests."""
+    for long, mark in (
+        (world.stub().strip(), "(the stub)"),
+        (world.facts(), "(the facts)"),
+        (wording.recipes(world), "(the recipes)"),
+        (wording.predicates(world.vocabulary()), "(the predicates)"),
+        (LANGUAGE_NOTES, "(the language)"),
+        (wording.example(world), "(the example)"),
+    ):
+        text = text.replace(long, mark)
+    path = GOLDEN / f"{name}.md"
+    if os.environ.get("UPDATE_GOLDEN"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text + "\n")
+    assert text + "\n" == path.read_text()
+
+
+def test_placeholders_and_values_must_match() -> None:
+    with pytest.raises(ValueError, match=r"'system' lacks values for \['world'\]"):
+        render("system", role="critic")
+    with pytest.raises(ValueError, match=r"'system' has no place for \['mood'\]"):
+        render("system", role="critic", world="x", mood="good")
+    with pytest.raises(FileNotFoundError):
+        render("poet")
+
+
+def test_values_are_put_in_as_they_are() -> None:
+    text = render("reason_person", comment=r"{{comment}} \1 [red]no[/red]")
+    assert r"{{comment}} \1 [red]no[/red]" in text
+
+
+@pytest.mark.parametrize("name", PROMPTS)
+def test_every_prompt_renders_with_exactly_its_values(name: str) -> None:
+    text = resources.files("engine.agents.prompts").joinpath(f"{name}.md").read_text()
+    values = {place: f"<{place}>" for place in re.findall(r"\{\{(\w+)\}\}", text)}
+    rendered = render(name, **values)
+    assert "{{" not in rendered
+    assert all(value in rendered for value in values.values())
+
+
+def test_the_planner_is_asked(context: TaskContext, world: World) -> None:
+    text = render(
+        "planner",
+        task=context.task.words,
+        success=context.task.success,
+        facts=world.facts(),
+        recipes=wording.recipes(world),
+        predicates=wording.predicates(world.vocabulary()),
+        skills=wording.skills(context.skills),
+    )
+    golden("planner", text, world)
+
+
+def test_the_slow_agent_is_asked(
+    context: TaskContext, world: World, subtask: Subtask, action: SubAction, critique: Critique
+) -> None:
+    first = slow._prompt(context, subtask, (), (), {}, 20_000)
+    golden("slow_first", first, world)
+    other = {"stone": (action.model_copy(update={"name": "dig"}),)}
+    again = slow._prompt(context, subtask, (action,), (critique,), other, 5_000)
+    golden("slow_again", again, world)
+
+
+def test_the_fast_agent_is_asked(
+    context: TaskContext,
+    world: World,
+    action: SubAction,
+    proposal: CodeProposal,
+    critique: Critique,
+    trials: tuple[Trial, ...],
+) -> None:
+    golden("fast_first", fast._prompt(context, action, None, Feedback()), world)
+    feedback = Feedback(critique=critique, trials=trials)
+    golden("fast_after_trials", fast._prompt(context, action, proposal, feedback), world)
+    feedback = Feedback(diagnostics="line 2: act() is wrong", comment="Too timid.")
+    golden("fast_after_words", fast._prompt(context, action, proposal, feedback), world)
+
+
+def test_the_critic_is_asked(
+    context: TaskContext,
+    world: World,
+    action: SubAction,
+    proposal: CodeProposal,
+    trials: tuple[Trial, ...],
+) -> None:
+    judged = RulesCritic().judge(context, action, proposal, trials, 0.6)
+    golden("critic", critic._prompt(context, action, proposal, trials, judged), world)
+
+
+def test_recipes_and_words_name_what_the_world_has(world: World) -> None:
+    lines = wording.recipes(world).splitlines()
+    assert len(lines) == len(world.recipes())
+    assert "`make_wood_pickaxe` (make wood_pickaxe) gives 1 wood_pickaxe; spends 1 wood" in (
+        "\n".join(lines)
+    )
+    words = wording.predicates(world.vocabulary())
+    assert "- unlocked(...): collect_coal, collect_diamond" in words
+    assert "sapling, stone" in words
+
+
+def test_the_example_is_a_program_that_passes_the_check(world: World) -> None:
+    code = wording.example(world).removeprefix("```python\n").removesuffix("```")
+    with Sandbox(world.stub(), world.queries | {world.primitive_function}) as sandbox:
+        assert sandbox.check(code) == ()
+
+
+def test_the_language_notes_name_every_module() -> None:
+    assert all(name in LANGUAGE_NOTES for name in MODULES)
