@@ -71,7 +71,7 @@ class CrafterEnv(WorldEnv):
             raise ResetNeeded("The episode is over or never began; call `reset` first")
         number = int(action)
         if not 0 <= number < len(self._actions):
-            raise ValueError(f"action must be 0..{len(self._actions) - 1}, not {action!r}")
+            raise ValueError(f"action must be 0..{len(self._actions) - 1}, not {number!r}")
         memory = self._player.memory
         before = _Body(memory)
         advance = self._game.advance(number)

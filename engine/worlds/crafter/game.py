@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.worlds.crafter.codes import START
 from engine.worlds.crafter.data import AREA
-from engine.worlds.crafter.package import constants, engine, env
+from engine.worlds.crafter.package import constants, engine, env, objects
+from engine.worlds.crafter.terrain import generate
 
 _GRID = (9, 9)
 _CHUNK = (12, 12)
@@ -123,10 +125,17 @@ class Game(env.Env):  # type: ignore[misc]
         self._unlocked: set[str] = set()
 
     def begin(self, seed: int, episode: int) -> None:
-        """Start the `episode`-th episode (from 1) of a seed, as the package counts them."""
+        """Start the `episode`-th episode (from 1) of a seed, as the package's `reset` would."""
         self._seed = seed
-        self._episode = episode - 1
-        self.reset()
+        self._episode = episode
+        self._step = 0
+        self._world.reset(seed=hash((seed, episode)) % (2**31 - 1))
+        self._update_time()
+        self._player = objects.Player(self._world, START)
+        self._last_health = self._player.health
+        self._world.add(self._player)
+        self._unlocked = set()
+        generate(self._world, self._player)
 
     def advance(self, action: int) -> Advance:
         """One frame of the game, by the rules of the package's `step` and in its order.
