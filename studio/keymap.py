@@ -141,7 +141,7 @@ KEYS: tuple[Key, ...] = (
     Key("skills.later", "right_square_bracket", "Later", "skills", "version(1)",
         "Show the version after"),
     Key("skills.copy", "y", "Copy", "skills", "copy_code",
-        "Copy the code to the clipboard", show=True),
+        "Copy the code to the clipboard"),
     Key("play.again", "n", "Next seed", "play", "again",
         "Watch it again in another world", show=True),
     Key("play.pause", "p", "Pause", "play", "pause", "Let it stand still, or go on", show=True),
