@@ -16,6 +16,7 @@ from studio.messages import ApprovalAsked, BridgeFailed, EventsArrived, FrameArr
 
 if TYPE_CHECKING:
     from textual.message import Message
+    from textual.message_pump import MessagePump
     from textual.worker import Worker
 
     from engine.config import RunConfig
@@ -90,14 +91,16 @@ class RunBridge:
         self._home = home
         self._wake = threading.Event()
         self._worker: Worker[None] | None = None
+        self._target: MessagePump | None = None
         self.wants_frames = False
         """True while a picture of the world is on the screen."""
 
-    def follow(self, run_id: str) -> None:
-        """Post the whole history of a run and then what is new, until another is followed."""
-        self.unfollow()
+    def follow(self, run_id: str, target: MessagePump) -> None:
+        """Post the whole history of a run to `target`, then what is new, until another follows."""
+        self.unfollow(self._target)
+        self._target = target
         self._worker = self._app.run_worker(
-            lambda: self._poll(run_id),
+            lambda: self._poll(run_id, target),
             name=f"follow {run_id}",
             group="bridge",
             exclusive=True,
@@ -105,12 +108,16 @@ class RunBridge:
             exit_on_error=False,
         )
 
-    def unfollow(self) -> None:
-        """Stop following; the run itself does not notice."""
-        if self._worker is not None:
+    def unfollow(self, target: MessagePump | None) -> None:
+        """Tell `target` nothing more; the run itself does not notice."""
+        if self._worker is not None and target is self._target:
             self._worker.cancel()
-            self._worker = None
-        self._wake.set()
+            self._worker = self._target = None
+            self._wake.set()
+
+    def stop(self) -> None:
+        """Follow nothing any more; the studio is closing."""
+        self.unfollow(self._target)
 
     def start(self, config: RunConfig) -> str:
         """Write a new run and launch its process; the id of the run.
@@ -167,12 +174,12 @@ class RunBridge:
         self._data.journal.send(run_id, command)
         self._wake.set()
 
-    def _poll(self, run_id: str) -> None:
+    def _poll(self, run_id: str, target: MessagePump) -> None:
         worker = get_current_worker()
 
         def post(message: Message) -> None:
             if not worker.is_cancelled:
-                self._app.post_message(message)
+                target.post_message(message)
 
         reader = _Reader(run_id, post)
         failing = False
@@ -202,7 +209,7 @@ class _Reader:
         self._approval: int | None = None
 
     def read(self, journal: Journal, wants_frames: bool, cancelled: Callable[[], bool]) -> None:
-        """Events first, then the run, then what it asks: a question never comes before its code."""
+        """Events before the run's state and what it asks, so that neither runs ahead of them."""
         run = journal.run(self._run_id)
         self._read_events(journal, run.id, cancelled)
         if self._run is None or _visible(run) != _visible(self._run):

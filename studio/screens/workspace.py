@@ -1,0 +1,498 @@
+"""The screen one sits in front of: plan, code, trials, training, results and log of one run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from textual import events, on, work
+from textual.app import ComposeResult
+from textual.containers import Container
+from textual.widget import Widget
+from textual.widgets import Footer, SelectionList
+
+from studio import keymap, notices
+from studio.event_words import FREQUENT_KINDS, describe
+from studio.messages import (
+    ApprovalAsked,
+    BridgeFailed,
+    EventsArrived,
+    FrameArrived,
+    RunChanged,
+)
+from studio.run_model import RunModel
+from studio.screens.deciding import Deciding
+from studio.screens.run_screen import RunScreen
+from studio.screens.steering import Steering, is_open, is_pausable, is_resumable
+from studio.widgets.event_log import EventLog
+from studio.widgets.notice import Notice
+from studio.widgets.pane_bar import PaneBar
+from studio.widgets.plan_editor import PlanEditor
+from studio.widgets.results_pane import ResultsPane
+from studio.widgets.review_view import ReviewView
+from studio.widgets.run_status import RunStatus
+from studio.widgets.too_small import TooSmall
+from studio.widgets.training_panel import TrainingPanel
+from studio.widgets.trial_panel import TrialPanel
+from studio.words import Sign
+
+if TYPE_CHECKING:
+    from engine.worlds.base import World
+    from skills_db.records import ApprovalRecord, Json
+
+PANES = (
+    ("plan", "Plan"),
+    ("code", "Code"),
+    ("trials", "Trials"),
+    ("training", "Training"),
+    ("results", "Results"),
+    ("log", "Log"),
+)
+LEFT = frozenset({"plan", "log"})
+STAGES = {
+    "planning": "plan",
+    "coding": "code",
+    "trials": "trials",
+    "training": "training",
+    "evaluating": "results",
+    "saving": "results",
+    "finished": "results",
+}
+ASKED_IN = {"plan": "plan", "code": "code", "save": "results"}
+YOUR_TURN = Sign("◆", "?", "your turn", "warn")
+
+
+class WorkspaceScreen(Deciding, Steering):
+    """Follows one run; what the person decides goes back to it."""
+
+    BINDINGS = [
+        *keymap.bindings("decide", "code", "run", "start"),
+        *keymap.bindings("dialog", only=frozenset({"dialog.back"})),
+    ]
+
+    is_workspace = True
+
+    def __init__(self, run_id: str) -> None:
+        super().__init__()
+        self.model = RunModel(run_id)
+        self.following = True
+        self.pane = "plan"
+        self._right = "code"
+        self._moving = False
+        self._last_line = ""
+        self._ready = False
+
+    def compose(self) -> ComposeResult:
+        """One line of state, the panes, one line of what is wanted, the keys."""
+        yield TooSmall()
+        yield RunStatus(now=lambda: self.app.now(), id="status")
+        yield PaneBar(PANES, id="pane-bar")
+        with Container(id="panes"):
+            yield PlanEditor(id="plan", classes="pane")
+            yield ReviewView(id="code", classes="pane")
+            yield TrialPanel(id="trials", classes="pane")
+            yield TrainingPanel(id="training", classes="pane")
+            yield ResultsPane(id="results", classes="pane")
+            yield EventLog(id="log", classes="pane")
+        yield Notice(id="notice")
+        yield Footer(show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Follow the run from its first event on."""
+        for pane, title in PANES:
+            self.query_one(f"#{pane}").border_title = title
+        self._ready = True
+        self._place()
+        self.say()
+        self.app.bridge.follow(self.model.run_id, self)
+
+    def on_unmount(self) -> None:
+        """The run goes on unseen."""
+        self.app.bridge.unfollow(self)
+
+    # --- what the run tells ---------------------------------------------------------------
+
+    @on(EventsArrived)
+    def _events(self, message: EventsArrived) -> None:
+        with self.app.batch_update():
+            for event in message.decoded:
+                if event is not None:
+                    self.model.view.apply(event)
+                    self._feed(event)
+            self.query_one(EventLog).add(message.events)
+            for record in reversed(message.events):
+                if record.kind not in FREQUENT_KINDS:
+                    self._last_line = describe(record)
+                    break
+            self.redraw()
+
+    @on(RunChanged)
+    def _run_changed(self, message: RunChanged) -> None:
+        self.model.run = message.run
+        self.model.run_id = message.run.id
+        self.query_one(RunStatus).show(message.run)
+        self.redraw()
+        self._follow_stage()
+        self.refresh_bindings()
+
+    @on(ApprovalAsked)
+    def _asked(self, message: ApprovalAsked) -> None:
+        self.set_approval(message.approval)
+        if message.approval is not None and not self.app.app_focus:
+            self.app.bell()
+
+    @on(FrameArrived)
+    def _frame(self, message: FrameArrived) -> None:
+        self.query_one(TrialPanel).frame(message.frame)
+
+    @on(BridgeFailed)
+    def _failed(self, message: BridgeFailed) -> None:
+        self.app.show_error("The run cannot be read", message.error)
+
+    def _feed(self, event: object) -> None:
+        """Each panel gets the events it draws."""
+        from engine import events as told
+
+        match event:
+            case told.TrialFinished():
+                self.query_one(TrialPanel).trial(event)
+            case told.CritiqueGiven():
+                self.query_one(TrialPanel).critique(event)
+            case told.TrainingStarted():
+                self.query_one(TrainingPanel).started(event)
+            case told.TrainingMetrics():
+                self.query_one(TrainingPanel).metrics(event)
+            case told.DeviceSampled():
+                self.query_one(TrainingPanel).device(event)
+            case told.Evaluated():
+                self.query_one(ResultsPane).show_evaluation(event.evaluation)
+            case told.SkillSaved():
+                self.query_one(ResultsPane).show_saved(self.model.view.saved)
+            case _:
+                pass
+
+    def redraw(self) -> None:
+        """Draw what is known of the run, here and in a review screen on top."""
+        self.query_one(PlanEditor).show(self.model.view.plan, self.model.view)
+        self.draw_code()
+        self.say()
+        if self.app.screen is not self and isinstance(self.app.screen, RunScreen):
+            self.app.screen.redraw()
+
+    # --- what the run asks ------------------------------------------------------------------
+
+    def set_approval(self, approval: ApprovalRecord | None) -> None:
+        """Something else is asked, or nothing any more."""
+        self.model.set_approval(approval)
+        plan, results = self.query_one(PlanEditor), self.query_one(ResultsPane)
+        if approval is None or approval.kind != "plan":
+            plan.end()
+        else:
+            self.begin_plan(approval)
+        if approval is not None and approval.kind == "save":
+            results.ask(approval.payload["skills"])
+        else:
+            results.end_question()
+        self.redraw()
+        self._follow_stage()
+        self.refresh_bindings()
+
+    @work(group="plan", exclusive=True)
+    async def begin_plan(self, approval: ApprovalRecord) -> None:
+        """Make the asked plan editable once its world is there to check edits against."""
+        from engine.agents.plan import Plan
+
+        plan = Plan.model_validate(approval.payload["plan"])
+        self.query_one(PlanEditor).show(plan, self.model.view)
+        try:
+            world = await self.app.in_thread(lambda: load_world(plan.world))
+        except Exception as error:
+            self.app.show_error(f"The world {plan.world!r} is not there to edit the plan", error)
+            return
+        if self.model.approval == approval:
+            self.model.world = world
+            self.query_one(PlanEditor).begin(plan, world)
+            self.say()
+            self.refresh_bindings()
+
+    def changed_payload(self, approval: ApprovalRecord) -> Json | None:
+        """The edited plan, the edited code, or the skills still ticked."""
+        editor = self.query_one(PlanEditor)
+        if approval.kind == "plan" and editor.changed and editor.plan is not None:
+            return {"plan": editor.plan.model_dump(mode="json")}
+        if approval.kind == "save":
+            kept = list(self.query_one(ResultsPane).kept)
+            offered = [str(skill["name"]) for skill in approval.payload["skills"]]
+            return None if kept == offered else {"skills": kept}
+        return super().changed_payload(approval)
+
+    def refusal(self, approval: ApprovalRecord) -> str | None:
+        """Why what is shown cannot be approved; None when it can."""
+        if approval.kind == "plan":
+            found = self.query_one(PlanEditor).problems()
+            return found[0] if found else None
+        return super().refusal(approval)
+
+    def edit_asked(self, approval: ApprovalRecord) -> None:
+        """A form for the selected part of the plan, the code in place, the list of skills."""
+        if approval.kind == "plan":
+            self.query_one(PlanEditor).edit_selected()
+        elif approval.kind == "save":
+            self.go("results")
+        else:
+            super().edit_asked(approval)
+
+    def approval_gone(self, approval: ApprovalRecord) -> None:
+        """Decided: the panes follow the run again."""
+        if self.model.approval != approval:
+            return
+        self.model.set_approval(None)
+        self.query_one(PlanEditor).hold(True)
+        self.query_one(ResultsPane).end_question()
+        self.following = True
+        self.redraw()
+        self._place()
+
+    def approval_back(self, approval: ApprovalRecord) -> None:
+        """Not written: the person's edits are as they were."""
+        self.model.set_approval(approval)
+        self.query_one(PlanEditor).hold(False)
+        if approval.kind == "save":
+            self.query_one(ResultsPane).reopen_question()
+        self.redraw()
+        self._place()
+
+    def shows_asked(self) -> bool:
+        """True when what is asked is on the screen."""
+        approval = self.model.approval
+        if approval is None or not self.shows(ASKED_IN[approval.kind]):
+            return False
+        return approval.kind != "code" or self.model.on_asked_code
+
+    def bring_up_asked(self) -> None:
+        """Go to what is asked."""
+        approval = self.model.approval
+        if approval is None:
+            return
+        if self.model.index is not None:
+            self.model.index = None
+            self.redraw()
+        self.following = True
+        self.go(ASKED_IN[approval.kind])
+        self.seen_from_now()
+
+    @on(PlanEditor.Edited)
+    def _plan_edited(self) -> None:
+        self.say()
+
+    @on(PlanEditor.Refused)
+    def _plan_refused(self, message: PlanEditor.Refused) -> None:
+        self.app.toast(f"Not changed: {message.reason}", "warning")
+
+    @on(SelectionList.SelectedChanged)
+    def _ticked(self) -> None:
+        self.say()
+
+    def say(self) -> None:
+        """What is wanted now."""
+        said = self.said(self.review)
+        self.query_one(Notice).show(said.tone, said.title, said.text)
+
+    def said(self, review: ReviewView) -> notices.Said:
+        """The sentence for the notice line; `review` is the view that shows the code."""
+        model, editor = self.model, self.query_one(PlanEditor)
+        if model.asks("plan") and editor.plan is not None:
+            return notices.plan_asked(editor.plan, editor.changed, editor.problems())
+        shown = review.shown
+        if review.editing:
+            text = "ctrl+s keeps the edit, esc gives it up. Nothing is approved by either."
+            return notices.Said("accent", "✎ Editing", text)
+        if model.asks("code") and model.on_asked_code and shown is not None:
+            has_base = shown.base_code is not None
+            return notices.code_asked(shown.proposal, model.edited is not None, has_base)
+        if model.approval is not None and model.approval.kind == "save":
+            skills = model.approval.payload["skills"]
+            return notices.save_asked(len(skills), len(self.query_one(ResultsPane).kept))
+        if model.approval is not None:
+            text = f"{model.approval.subject} waits. a brings it up."
+            return notices.Said("warn", "◆ Your turn", text)
+        return notices.standing(model, self._last_line)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Only what applies now is offered in footer, palette and help."""
+        if not self._ready:
+            return False
+        run = self.model.run
+        applies = self.applies(reads_code=self._reads_code)
+        applies |= {
+            "pause": is_pausable(run),
+            "continue": run is not None and run.seen_state == "paused",
+            "stop": is_open(run),
+            "resume": is_resumable(run),
+            "follow": not self.following,
+            "back": self.review.editing,
+        }
+        return applies.get(action, True)
+
+    @property
+    def _reads_code(self) -> bool:
+        return self.pane == "code" and self.review.shown is not None and not self.review.editing
+
+    def action_back(self) -> None:
+        """One level back: out of the editor."""
+        self.give_up_edit()
+
+    def leave_words(self) -> str:
+        """What leaving now would mean."""
+        words = f"The run {self.model.run_id} is not over."
+        if self.model.approval is not None:
+            words = f"The run {self.model.run_id} waits for your decision; it can wait for days."
+        if self.review.has_unkept_edit or self.model.edited is not None:
+            words += "\nYour edit of the code is not approved yet and would be lost."
+        if self.query_one(PlanEditor).changed:
+            words += "\nYour edits of the plan are not approved yet and would be lost."
+        return words
+
+    def action_new_run(self) -> None:
+        """To the task line; the run goes on."""
+        self.app.to_start()
+
+    def action_review(self) -> None:
+        """All code of the run, on a screen of its own."""
+        from studio.screens.review import ReviewScreen
+
+        self.app.push_screen(ReviewScreen(self))
+
+    # --- panes ----------------------------------------------------------------------------
+
+    def action_pane(self, pane: str) -> None:
+        """The person goes to a pane; the panes follow the run no longer."""
+        self.following = False
+        self.go(pane)
+
+    def action_follow(self) -> None:
+        """The panes follow the run again."""
+        self.following = True
+        self._follow_stage()
+        self._place()
+
+    @on(PaneBar.Picked)
+    def _picked(self, message: PaneBar.Picked) -> None:
+        self.action_pane(message.pane)
+
+    @on(PlanEditor.Opened)
+    def _opened(self, message: PlanEditor.Opened) -> None:
+        index = self.model.view.latest(message.name)
+        if index is None:
+            self.app.toast(f"There is no code for {message.name} yet.")
+            return
+        newest = index == len(self.model.view.proposals) - 1
+        self.model.index = None if newest else index
+        self.draw_code()
+        self.action_pane("code")
+
+    def go(self, pane: str) -> None:
+        """Show a pane and put the keyboard there."""
+        self.pane = pane
+        if pane not in LEFT:
+            self._right = pane
+        self._place()
+        self._moving = True
+        target = first_focusable(self.query_one(f"#{pane}"))
+        if target is not None:
+            target.focus()
+        self.call_after_refresh(self._moved)
+
+    def _moved(self) -> None:
+        self._moving = False
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Tab or mouse went to another pane: that is where the person wants to be."""
+        pane = self.pane_of(event.widget)
+        if pane is not None and pane != self.pane and not self._moving:
+            self.following = False
+            self.pane = pane
+            self._place()
+
+    def pane_of(self, widget: Widget) -> str | None:
+        """Name of the pane a widget is in."""
+        names = {name for name, _ in PANES}
+        for node in widget.ancestors_with_self:
+            if isinstance(node, Widget) and node.id in names and node.has_class("pane"):
+                return node.id
+        return None
+
+    def shows(self, pane: str) -> bool:
+        """True when a pane is on the screen now."""
+        return self.app.screen is self and pane in self._visible()
+
+    def _visible(self) -> tuple[str, ...]:
+        if self.has_class("-wide"):
+            return ("plan", self._right, "log")
+        return (self.pane,)
+
+    def _place(self) -> None:
+        for pane, _ in PANES:
+            widget = self.query_one(f"#{pane}")
+            widget.set_class(pane == self.pane, "-active")
+            widget.set_class(pane == self._right, "-right")
+        self.app.bridge.wants_frames = "trials" in self._visible()
+        self._draw_bar()
+        self.note_shown()
+        self.refresh_bindings()
+
+    def _draw_bar(self) -> None:
+        marks = {}
+        if self.model.approval is not None:
+            marks[ASKED_IN[self.model.approval.kind]] = YOUR_TURN
+        bar = self.query_one(PaneBar)
+        bar.show(self.pane, self._visible(), marks, self.following)
+
+    def _follow_stage(self) -> None:
+        """Bring what the run is doing to the front, unless the person is busy elsewhere."""
+        pane = self._stage()
+        if not self.following or pane is None or self.query_one(ReviewView).editing:
+            self._draw_bar()
+        elif pane != self.pane:
+            self.go(pane)
+        else:
+            self._place()
+
+    def _stage(self) -> str | None:
+        if self.model.approval is not None:
+            return ASKED_IN[self.model.approval.kind]
+        return None if self.model.run is None else STAGES.get(self.model.run.state.value)
+
+    def on_resize(self) -> None:
+        """Other panes are visible now."""
+        if self._ready:
+            self.call_after_refresh(self._place)
+
+    def on_screen_resume(self) -> None:
+        """Back from another screen: what came meanwhile begins to be seen now."""
+        if not self._ready:
+            return
+        self.redraw()
+        self._place()
+
+
+def first_focusable(widget: Widget) -> Widget | None:
+    """The widget itself or the first one in it that takes the keyboard."""
+    if widget.focusable and widget.display:
+        return widget
+    return next(_focusable_in(widget), None)
+
+
+def _focusable_in(widget: Widget) -> Iterator[Widget]:
+    for child in widget.walk_children(Widget):
+        if child.focusable and all(
+            node.display for node in child.ancestors_with_self if isinstance(node, Widget)
+        ):
+            yield child
+
+
+def load_world(name: str) -> World:
+    """The world of that name; its packages are imported here, so call it in a thread."""
+    from engine.worlds.registry import get_world
+
+    return get_world(name)

@@ -1,0 +1,126 @@
+"""A plan as rows: subtasks, their sub-actions with mode, state and budget, and one part in full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from textual.content import Content
+
+from studio.run_view import OPEN, RunView
+from studio.widgets.paint import FAINT, MUTED, spread, toned
+from studio.words import compact, plural
+
+if TYPE_CHECKING:
+    from engine.agents.plan import Mode, Plan, SubAction, Subtask
+
+MODE_WORDS: dict[str, str] = {"code": "code", "rl": "rl"}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One selectable part of a plan."""
+
+    kind: Literal["subtask", "action"]
+    name: str
+
+    @property
+    def key(self) -> str:
+        """Id of its row."""
+        return f"{self.kind}:{self.name}"
+
+
+def parts(plan: Plan) -> Iterator[Part]:
+    """All parts in the order of the rows."""
+    for subtask in plan.subtasks:
+        yield Part("subtask", subtask.name)
+        for action in subtask.sub_actions:
+            yield Part("action", action.name)
+
+
+def rows(plan: Plan, view: RunView, width: int, ascii_only: bool) -> Iterator[tuple[Part, Content]]:
+    """One line of text for each part."""
+    for subtask in plan.subtasks:
+        yield Part("subtask", subtask.name), _subtask_row(subtask, width)
+        for action in subtask.sub_actions:
+            last = action is subtask.sub_actions[-1]
+            row = _action_row(action, view, width, last, ascii_only)
+            yield Part("action", action.name), row
+
+
+def badge(mode: Mode) -> Content:
+    """The mode as a word; its colour only repeats it."""
+    style = "$text-accent" if mode == "rl" else MUTED
+    return Content.styled(f"{MODE_WORDS[mode]:<4}", style)
+
+
+def budget(action: SubAction) -> str:
+    """Env frames of one execution (code) or of training (rl)."""
+    return f"{compact(action.budget)} frames"
+
+
+def _subtask_row(subtask: Subtask, width: int) -> Content:
+    name = Content.styled(subtask.name, "bold")
+    room = max(0, width - name.cell_length - 2)
+    success = Content.styled(subtask.success, FAINT).truncate(room, ellipsis=True)
+    return spread(name, success, width)
+
+
+def _action_row(
+    action: SubAction, view: RunView, width: int, last: bool, ascii_only: bool
+) -> Content:
+    step = view.step(action.name)
+    branch = ("`-" if last else "|-") if ascii_only else ("└─" if last else "├─")
+    left = Content.assemble((branch, FAINT), " ", badge(action.mode), " ", action.name)
+    if step.sign is OPEN:
+        return spread(left, toned(budget(action), "muted"), width)
+    words = f"{step.sign.mark(ascii_only)} {step.words}"
+    return spread(left, toned(words, step.sign.tone), width)
+
+
+def details(plan: Plan, part: Part, width: int) -> Content:
+    """Everything the plan says about one part."""
+    for subtask in plan.subtasks:
+        if part == Part("subtask", subtask.name):
+            return _subtask_details(subtask, width)
+        for action in subtask.sub_actions:
+            if part == Part("action", action.name):
+                return _action_details(action)
+    return Content("")
+
+
+def summary(plan: Plan) -> str:
+    """The plan in one line: how much of what."""
+    coded, learnt = len(plan.sub_actions("code")), len(plan.sub_actions("rl"))
+    return (
+        f"{plural(len(plan.subtasks), 'subtask')}, {coded} to code, {learnt} to learn "
+        f"in {compact(plan.training_frames)} frames"
+    )
+
+
+def _subtask_details(subtask: Subtask, width: int) -> Content:
+    return _fields(
+        ("goal", subtask.goal),
+        ("succeeds", subtask.success),
+        ("after", ", ".join(subtask.depends_on) or "nothing"),
+    )
+
+
+def _action_details(action: SubAction) -> Content:
+    per = "in one execution at most" if action.mode == "code" else "of training"
+    return _fields(
+        ("mode", f"{action.mode}: {action.reason}"),
+        ("do", action.instruction),
+        ("starts", action.precondition),
+        ("succeeds", action.success),
+        ("yields", action.interrupt),
+        ("budget", f"{action.budget:,} frames {per}"),
+    )
+
+
+def _fields(*fields: tuple[str, str]) -> Content:
+    lines = [
+        Content.assemble((f"{name:<9}", FAINT), " ".join(value.split())) for name, value in fields
+    ]
+    return Content("\n").join(lines)

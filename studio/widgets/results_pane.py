@@ -1,0 +1,85 @@
+"""What came out: the evaluation beside its baseline, what may be saved, what was saved."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from studio.widgets.evaluation_panel import EvaluationPanel
+from studio.widgets.paint import MUTED
+from studio.widgets.save_question import SaveQuestion
+from studio.words import KINDS, percent
+
+if TYPE_CHECKING:
+    from engine.events import SkillSaved
+
+_EMPTY = "Results appear here after the training: the policy beside the untrained one."
+
+
+class ResultsPane(VerticalScroll, can_focus=False):
+    """Save question on top while it is asked, evaluation, saved skills."""
+
+    def compose(self) -> ComposeResult:
+        """Three parts, each shown once there is something in it."""
+        yield Static(Content.styled(_EMPTY, MUTED), id="results-empty")
+        yield SaveQuestion(id="save-question")
+        yield Static(markup=False, id="saved")
+        yield EvaluationPanel()
+
+    def on_mount(self) -> None:
+        """Nothing is known yet."""
+        for part in ("#save-question", "#saved", EvaluationPanel):
+            self.query_one(part).display = False
+
+    def ask(self, skills: Sequence[Mapping[str, Any]]) -> None:
+        """Show what may be saved."""
+        question = self.query_one(SaveQuestion)
+        question.ask(skills)
+        question.display = True
+        self._not_empty()
+
+    def end_question(self) -> None:
+        """It is decided."""
+        self.query_one(SaveQuestion).display = False
+
+    def reopen_question(self) -> None:
+        """The decision was not written: ask again, with the person's ticks."""
+        self.query_one(SaveQuestion).display = True
+
+    @property
+    def kept(self) -> tuple[str, ...]:
+        """Names the person wants saved."""
+        return self.query_one(SaveQuestion).kept
+
+    def show_evaluation(self, evaluation: Mapping[str, Any]) -> None:
+        """Show the figures."""
+        panel = self.query_one(EvaluationPanel)
+        panel.show(evaluation)
+        panel.display = True
+        self._not_empty()
+
+    def show_saved(self, saved: Sequence[SkillSaved]) -> None:
+        """Show what is in the library now."""
+        lines = [Content.styled("Saved as skills   F2 shows the library", MUTED)]
+        lines += [
+            Content.assemble(
+                ("✔ ", "$text-success"),
+                (event.name, "bold"),
+                f" v{event.version}  ",
+                (KINDS.get(event.skill_kind, event.skill_kind), MUTED),
+                f"  {percent(event.success_rate)}",
+            )
+            for event in saved
+        ]
+        text = self.query_one("#saved", Static)
+        text.update(Content("\n").join(lines))
+        text.display = bool(saved)
+        self._not_empty()
+
+    def _not_empty(self) -> None:
+        self.query_one("#results-empty").display = False

@@ -1,0 +1,110 @@
+"""The task line: what should be learnt, where, by which agents, in how many frames."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from textual import on
+from textual.app import ComposeResult
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import Input, Label, Select, Static
+
+from studio.counts import CountError, parse_count
+from studio.widgets.paint import MUTED
+
+AGENTS = (("rules", "rules"), ("llm", "llm"))
+AGENT_WORDS = {
+    "rules": "rules: no model, no key, no network",
+    "llm": "llm: a language model plans and writes the code",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the person typed, not yet checked against anything."""
+
+    task: str
+    world: str
+    agents: str
+    frames: int
+    seed: int
+
+
+class TaskLine(Vertical):
+    """A form that is complete from the start: enter anywhere in it starts the run."""
+
+    class Submitted(Message):
+        """The person wants this run."""
+
+        def __init__(self, wish: Wish) -> None:
+            super().__init__()
+            self.wish = wish
+
+    def __init__(self, wish: Wish, worlds: Sequence[str], *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._wish = wish
+        self._worlds = tuple(worlds)
+
+    def compose(self) -> ComposeResult:
+        """The task on a line of its own, the rest on the next."""
+        wish = self._wish
+        yield Label("What should be learnt?", classes="task-title", markup=False)
+        yield Input(wish.task, placeholder="a task in words", id="task", select_on_focus=False)
+        with Horizontal(id="task-options"):
+            yield Label("world", markup=False)
+            worlds = [(name, name) for name in self._worlds]
+            yield Select(worlds, value=wish.world, allow_blank=False, compact=True, id="world")
+            yield Label("agents", markup=False)
+            yield Select(AGENTS, value=wish.agents, allow_blank=False, compact=True, id="agents")
+            yield Label("frames", markup=False)
+            yield Input(f"{wish.frames:,}", compact=True, id="frames", select_on_focus=False)
+            yield Label("seed", markup=False)
+            yield Input(str(wish.seed), compact=True, id="seed", select_on_focus=False)
+        yield Static(markup=False, id="task-note")
+
+    def on_mount(self) -> None:
+        """Say what the chosen agents are."""
+        self._note()
+
+    @property
+    def wish(self) -> Wish:
+        """What stands in the fields now.
+
+        Raises:
+            CountError: frames or seed is no number.
+        """
+        return Wish(
+            task=self.query_one("#task", Input).value.strip(),
+            world=str(self.query_one("#world", Select).value),
+            agents=str(self.query_one("#agents", Select).value),
+            frames=parse_count(self.query_one("#frames", Input).value, "frames"),
+            seed=parse_count(self.query_one("#seed", Input).value, "the seed"),
+        )
+
+    def refuse(self, reason: str) -> None:
+        """Say below the fields why the run cannot start."""
+        self.query_one("#task-note", Static).update(Content.styled(f"✗ {reason}", "$text-error"))
+
+    @on(Input.Submitted)
+    def submit(self) -> None:
+        """Start the run, or say what is missing."""
+        try:
+            wish = self.wish
+        except CountError as error:
+            self.refuse(str(error))
+            return
+        if not wish.task:
+            self.refuse("say in words what should be learnt")
+            self.query_one("#task", Input).focus()
+            return
+        self.post_message(self.Submitted(wish))
+
+    @on(Select.Changed, "#agents")
+    @on(Input.Changed)
+    def _note(self) -> None:
+        agents = str(self.query_one("#agents", Select).value)
+        note = AGENT_WORDS.get(agents, agents)
+        self.query_one("#task-note", Static).update(Content.styled(note, MUTED))
