@@ -19,7 +19,7 @@ def list_runs(place: Place, limit: int, output: Output) -> None:
     with place.database() as database:
         runs = database.journal.runs(limit=limit)
     rows = [
-        (run.id, run.seen_state.value, f"{run.frames:,}", run.agents, run.world, run.task)
+        (run.id, run.seen_state.value, f"{_frames(run):,}", run.agents, run.world, run.task)
         for run in runs
     ]
     text = table(("RUN", "STATE", "FRAMES", "AGENTS", "WORLD", "TASK"), rows)
@@ -54,10 +54,16 @@ def run_summary(run: RunRecord) -> dict[str, Any]:
         "task": run.task,
         "world": run.world,
         "agents": run.agents,
-        "frames": run.frames,
+        "frames": _frames(run),
         "created_at": run.created_at,
         "updated_at": run.updated_at,
     }
+
+
+def _frames(run: RunRecord) -> int:
+    """Env frames of training: as the run's result has them, else as its process said last."""
+    counted = (run.result or {}).get("frames")
+    return counted if isinstance(counted, int) else run.frames
 
 
 def _run_text(run: RunRecord, data: Mapping[str, Any]) -> str:
@@ -69,7 +75,7 @@ def _run_text(run: RunRecord, data: Mapping[str, Any]) -> str:
                 "state": run.seen_state.value + (f" ({run.detail})" if run.detail else ""),
                 "task": f"{run.task}, in {run.world}",
                 "agents": run.agents,
-                "frames": f"{run.frames:,}",
+                "frames": f"{_frames(run):,}",
                 "started": moment(run.created_at),
                 "changed": ago(run.updated_at),
                 "asks": asked and f"{asked['kind']}: {asked['subject']}",
