@@ -29,6 +29,8 @@ GATHER_FRAMES = 300
 CRAFT_FRAMES = 150
 PLACE_FRAMES = 120
 HUNT_FRAMES = 300
+FAR_TOOLS = 2
+"""What takes this many crafted things before it can be collected lies deep in the mountains."""
 
 
 class RulesSlowAgent:
@@ -88,7 +90,8 @@ class RulesSlowAgent:
         source = " or ".join(sources(recipe))
         tool = _held(recipe)
         success = chain.enough(step.target) or step.done
-        goal = f"Collect {step.target} from {source} until {_in_words(success)}."
+        origin = "" if source == step.target else f" from {source}"
+        goal = f"Collect {step.target}{origin} until {_in_words(success)}."
         return SubAction(
             name=f"gather_{step.target}",
             mode="code",
@@ -136,13 +139,13 @@ class RulesSlowAgent:
                 "action, and check that it is held."
             ),
             instruction=(
-                f"Make {name} from {needs} near {near}. When the known {near} is far away and "
-                "there is enough to spare, put up another one."
+                f"Make {name} from {needs} near {near}. Put up what is missing or too far away "
+                "when there is enough to spare."
             ),
             success=step.done,
             precondition=" and ".join(
                 [f"{item} >= {n}" for item, n in recipe.needs.items()]
-                + [_put_up(self._book, station) for station in recipe.nearby]
+                + [_known_or_affordable(self._book, station, recipe) for station in recipe.nearby]
             ),
             interrupt=survival.interrupt(self._book),
             budget=CRAFT_FRAMES,
@@ -169,7 +172,7 @@ class RulesSlowAgent:
         self, context: TaskContext, subtask: Subtask, chain: Chain
     ) -> tuple[SubAction, ...]:
         goal = chain.goal
-        has_part = goal is not None and _is_open_ended(goal)
+        has_part = goal is not None and _is_open_ended(goal, chain)
         parts = int(stay_alive(self._book.words) is not None) + int(has_part)
         if not parts:
             return ()
@@ -211,11 +214,12 @@ class RulesSlowAgent:
         return _shared(tuple(revised), sum(a.budget for a in earlier if a.mode == "rl"))
 
 
-def _is_open_ended(goal: Step) -> bool:
-    """Whether the last step needs judgement: what needs a tool lies far away, creatures move."""
+def _is_open_ended(goal: Step, chain: Chain) -> bool:
+    """Whether the last step needs judgement: creatures move, what takes many tools lies deep."""
     if goal.kind in ("eat", "defeat"):
         return True
-    return goal.kind == "collect" and goal.recipe is not None and bool(goal.recipe.requires)
+    tools = sum(step.kind == "make" for step in chain.steps)
+    return goal.kind == "collect" and tools >= FAR_TOOLS
 
 
 def _open_ended(goal: Step, frames: int) -> SubAction:
@@ -256,19 +260,21 @@ def _held(recipe: Recipe) -> str:
     return " and ".join(with_article(tool.replace("_", " ")) for tool in recipe.requires)
 
 
-def _put_up(book: RecipeBook, station: str) -> str:
-    """Predicate: the station is known, or there is enough to put one up."""
+def _known_or_affordable(book: RecipeBook, station: str, made: Recipe) -> str:
+    """Predicate: the station is known, or there is enough to put one up and still craft."""
     recipe = book.placing(station)
     if recipe is None:
         return f"seen({station})"
-    afford = " and ".join(f"{item} >= {amount}" for item, amount in recipe.needs.items())
+    afford = " and ".join(
+        f"{item} >= {amount + made.needs.get(item, 0)}" for item, amount in recipe.needs.items()
+    )
     return f"(seen({station}) or {afford})"
 
 
 def _in_words(predicate: str) -> str:
     if " or " in predicate:
         return "there is enough for the steps still ahead"
-    return f"`{predicate}`"
+    return f"{predicate} holds"
 
 
 def _wished_mode(action: SubAction, wishes: str) -> Mode | None:

@@ -14,6 +14,8 @@ from engine.worlds.predicate import parse
 
 DANGER = "threat <= 2 and not enclosed"
 """A creature or an arrow this close is dealt with first; in a closed room it can do nothing."""
+LIGHT = "daylight > 0.4"
+"""Later than this the grass is full of zombies."""
 _CALM = "threat > 2 or enclosed"
 
 
@@ -87,7 +89,7 @@ def _drink() -> SubAction:
         ),
         instruction="Drink at the nearest water until drink is 9; explore while none is known.",
         success="drink >= 8",
-        precondition="(drink <= 4 and daylight > 0.4) or drink <= 2 or (drink <= 7 and near(water))",
+        precondition=f"(drink <= 4 and {LIGHT}) or drink <= 2 or (drink <= 7 and near(water))",
         interrupt=DANGER,
         budget=250,
     )
@@ -107,7 +109,7 @@ def _eat() -> SubAction:
         ),
         success="food >= 7",
         precondition=(
-            "(food <= 6 and seen(cow) and daylight > 0.4) or (food <= 4 and daylight > 0.4) or food <= 1"
+            f"(food <= 6 and seen(cow) and {LIGHT}) or (food <= 4 and {LIGHT}) or food <= 1"
         ),
         interrupt=DANGER,
         budget=250,

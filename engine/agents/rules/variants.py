@@ -49,6 +49,8 @@ def change(
     if feedback.comment:
         yield from _as_asked(before, sub_action, feedback.comment)
         return
+    if feedback.trials and not any(trial.started for trial in feedback.trials):
+        return  # Nothing is known against the code: it never ran.
     wounded = sum(trial.outcome in ("died", "interrupted") for trial in feedback.trials)
     slow = sum(_ran_out(trial) for trial in feedback.trials)
     options = [_defended(before), _patient(before, sub_action), _elsewhere(before)]
