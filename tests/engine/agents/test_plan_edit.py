@@ -1,0 +1,249 @@
+from __future__ import annotations
+
+import pytest
+
+from engine.agents.plan import Plan, SubAction, Subtask
+from engine.agents.plan_edit import (
+    PlanHistory,
+    add_action,
+    add_subtask,
+    delete_action,
+    delete_subtask,
+    flip_mode,
+    move_action,
+    move_subtask,
+    problems,
+    rename_action,
+    rename_subtask,
+    set_action,
+    set_subtask,
+)
+from engine.errors import PlanError
+from engine.worlds.base import World
+from engine.worlds.registry import get_world
+
+
+def action(name: str, mode: str = "code", budget: int = 200, **fields: object) -> SubAction:
+    given = {
+        "name": name,
+        "mode": mode,
+        "reason": "because",
+        "instruction": f"do {name}",
+        "success": "wood >= 1",
+        "budget": budget,
+        **fields,
+    }
+    return SubAction.model_validate(given)
+
+
+@pytest.fixture
+def plan() -> Plan:
+    wood = Subtask(
+        name="wood",
+        goal="Collect wood",
+        success="wood >= 5",
+        sub_actions=(action("chop"), action("survive", "rl", 60_000)),
+    )
+    table = Subtask(
+        name="table",
+        goal="Place a table",
+        success="unlocked(place_table)",
+        depends_on=("wood",),
+        sub_actions=(action("set_up"), action("search", "rl", 40_000)),
+    )
+    return Plan(task="a table", world="crafter", author="rules", subtasks=(wood, table))
+
+
+@pytest.fixture(scope="module")
+def world() -> World:
+    return get_world("crafter")
+
+
+def names(plan: Plan) -> list[list[str]]:
+    return [[s.name, *(a.name for a in s.sub_actions)] for s in plan.subtasks]
+
+
+def test_edits_leave_the_plan_they_are_given(plan: Plan) -> None:
+    before = plan.model_copy(deep=True)
+    delete_action(plan, "chop")
+    flip_mode(plan, "chop")
+    move_subtask(plan, "table", -1)
+    assert plan == before
+
+
+def test_an_edit_says_that_a_person_had_a_hand_in_it_once(plan: Plan) -> None:
+    once = rename_action(plan, "chop", "gather")
+    assert once.author == "rules+person"
+    assert rename_action(once, "gather", "chop").author == "rules+person"
+    assert rename_action(plan, "chop", "chop").author == "rules"
+
+
+def test_add_and_delete(plan: Plan) -> None:
+    more = add_subtask(plan, Subtask(name="eat", goal="Eat", success="food >= 8"), at=0)
+    more = add_action(more, "eat", action("hunt"))
+    more = add_action(more, "table", action("walk"), at=1)
+    assert names(more) == [
+        ["eat", "hunt"],
+        ["wood", "chop", "survive"],
+        ["table", "set_up", "walk", "search"],
+    ]
+    less = delete_subtask(delete_action(more, "walk"), "wood")
+    assert names(less) == [["eat", "hunt"], ["table", "set_up", "search"]]
+    assert less.subtasks[1].depends_on == ()
+
+
+def test_move(plan: Plan) -> None:
+    assert names(move_action(plan, "chop", 1))[0] == ["wood", "survive", "chop"]
+    over = move_action(plan, "survive", 1)
+    assert names(over) == [["wood", "chop"], ["table", "survive", "set_up", "search"]]
+    assert names(move_action(over, "survive", -1)) == names(plan)
+    assert names(move_subtask(plan, "table", -1))[0][0] == "table"
+    with pytest.raises(PlanError, match="cannot move by 1: it is number 2 of 2"):
+        move_subtask(plan, "table", 1)
+    with pytest.raises(PlanError, match="no subtask beyond 'wood'"):
+        move_action(plan, "chop", -1)
+
+
+def test_rename_follows_dependencies(plan: Plan) -> None:
+    renamed = rename_subtask(plan, "wood", "trees")
+    assert renamed.subtasks[1].depends_on == ("trees",)
+    with pytest.raises(PlanError, match="'table' is taken"):
+        rename_subtask(plan, "wood", "table")
+    with pytest.raises(PlanError, match="name cannot be 'Bad Name'") as caught:
+        rename_action(plan, "chop", "Bad Name")
+    assert "lower case" in caught.value.hint
+
+
+def test_set_fields(plan: Plan) -> None:
+    assert set_subtask(plan, "wood", "success", "wood >= 9").subtasks[0].success == "wood >= 9"
+    assert set_action(plan, "chop", "budget", "350").sub_actions()[0].budget == 350
+    assert set_action(plan, "chop", "interrupt", "health <= 2").sub_actions()[0].interrupt
+    with pytest.raises(PlanError, match="budget cannot be 0") as caught:
+        set_action(plan, "chop", "budget", 0)
+    assert "whole number" in caught.value.hint
+
+
+def test_an_unknown_name_offers_a_close_one(plan: Plan) -> None:
+    with pytest.raises(PlanError, match="no sub-action 'chopp'") as caught:
+        delete_action(plan, "chopp")
+    assert caught.value.hint == "did you mean 'chop'?"
+    with pytest.raises(PlanError, match="no subtask 'xyz'") as caught:
+        delete_subtask(plan, "xyz")
+    assert caught.value.hint == "there are wood, table"
+
+
+def test_flipping_keeps_the_frames_of_training(plan: Plan) -> None:
+    to_rl = flip_mode(plan, "chop")
+    assert to_rl.sub_actions()[0].mode == "rl"
+    assert to_rl.training_frames == plan.training_frames
+    assert [a.budget for a in to_rl.sub_actions("rl")] == [33_333, 40_000, 26_667]
+    to_code = flip_mode(plan, "survive")
+    assert to_code.training_frames == plan.training_frames
+    assert to_code.sub_actions()[1].mode == "code"
+    assert to_code.sub_actions()[1].budget <= 1_000
+    assert flip_mode(plan, "chop", budget=7).training_frames == plan.training_frames + 7
+    all_code = flip_mode(flip_mode(plan, "survive"), "search")
+    assert all_code.training_frames == 0
+    assert flip_mode(all_code, "chop").training_frames > 10_000
+
+
+def test_a_good_plan_has_no_problems(plan: Plan, world: World) -> None:
+    assert problems(plan, world) == ()
+
+
+@pytest.mark.parametrize(
+    ("changes", "expected"),
+    [
+        ({"success": "wod >= 1"}, "did you mean `wood`"),
+        ({"success": " "}, "has no success predicate"),
+        ({"success": "true"}, "success is always true"),
+        ({"precondition": "false"}, "precondition is always false"),
+        ({"interrupt": "true"}, "interrupt is always true"),
+        ({"precondition": "near(tabel)"}, "did you mean `table`"),
+        ({"instruction": ""}, "has no instruction"),
+        ({"budget": 20_000}, "an episode has 10000"),
+        ({"name": "place_table"}, "the name of a primitive action"),
+        ({"name": "wood"}, "the name 'wood' is used 2 times"),
+        ({"name": "survive"}, "the name 'survive' is used 2 times"),
+    ],
+)
+def test_problems_of_a_sub_action(
+    plan: Plan, world: World, changes: dict[str, object], expected: str
+) -> None:
+    bad = plan.subtasks[0].model_copy(
+        update={"sub_actions": (action("chop", **changes), plan.subtasks[0].sub_actions[1])}
+        if "name" not in changes
+        else {"sub_actions": (action(**changes), plan.subtasks[0].sub_actions[1])}
+    )
+    found = problems(plan.model_copy(update={"subtasks": (bad, plan.subtasks[1])}), world)
+    assert len(found) == 1
+    assert expected in found[0]
+
+
+@pytest.mark.parametrize(
+    ("wood_needs", "table_needs", "expected"),
+    [
+        (("wood",), (), "depends on itself"),
+        (("wod",), (), "did you mean 'wood'"),
+        (("table",), (), "which comes later: move 'table' before it"),
+        (("table",), ("wood",), "which comes later"),
+    ],
+)
+def test_problems_of_the_order(
+    plan: Plan,
+    world: World,
+    wood_needs: tuple[str, ...],
+    table_needs: tuple[str, ...],
+    expected: str,
+) -> None:
+    changed = set_subtask(plan, "table", "depends_on", table_needs)
+    found = problems(set_subtask(changed, "wood", "depends_on", wood_needs), world)
+    assert len(found) == 1
+    assert expected in found[0]
+
+
+def test_problems_of_the_whole(plan: Plan, world: World) -> None:
+    empty = plan.model_copy(update={"subtasks": ()})
+    assert problems(empty, world) == ("the plan has no subtask: add one",)
+    hollow = delete_action(delete_action(plan, "chop"), "survive")
+    assert "'wood' has no sub-action" in problems(hollow, world)[0]
+    elsewhere = plan.model_copy(update={"world": "minedojo"})
+    assert "this is 'crafter'" in problems(elsewhere, world)[0]
+    unchecked = plan.sub_actions()[0].model_copy(update={"budget": 0})
+    subtask = plan.subtasks[0].model_copy(update={"sub_actions": (unchecked,)})
+    found = problems(plan.model_copy(update={"subtasks": (subtask,)}), world)
+    assert "budget of 0 frames" in found[0]
+
+
+def test_history_undoes_and_redoes(plan: Plan) -> None:
+    history = PlanHistory(plan)
+    assert not history.changed
+    first = history.apply(lambda p: rename_action(p, "chop", "gather"))
+    second = history.apply(lambda p: delete_action(p, "set_up"))
+    assert (history.undo(), history.undo(), history.undo()) == (first, plan, plan)
+    assert not history.changed
+    assert history.redo() == first
+    third = history.apply(lambda p: flip_mode(p, "gather"))
+    assert history.redo() == third
+    assert history.undo() == first
+    assert second not in (history.redo(), history.undo())
+    assert history.changed
+
+
+def test_history_refuses_what_makes_a_plan_worse(plan: Plan, world: World) -> None:
+    history = PlanHistory(plan, world)
+    with pytest.raises(PlanError, match="unknown number 'wod'"):
+        history.apply(lambda p: set_action(p, "chop", "success", "wod >= 1"))
+    with pytest.raises(PlanError, match="comes later"):
+        history.apply(lambda p: move_subtask(p, "table", -1))
+    assert history.current == plan
+    empty = Subtask(name="eat", goal="Eat", success="food >= 8")
+    history.apply(lambda p: add_subtask(p, empty))
+    assert "has no sub-action" in problems(history.current, world)[0]
+
+
+def test_history_lets_a_bad_plan_be_mended(plan: Plan, world: World) -> None:
+    broken = set_action(set_action(plan, "chop", "success", "wod >= 1"), "set_up", "success", "?")
+    history = PlanHistory(broken, world)
+    history.apply(lambda p: set_action(p, "chop", "success", "wood >= 1"))
+    assert len(problems(history.current, world)) == 1
