@@ -1,0 +1,199 @@
+"""Planner and slow agent by rules, for every task of the world."""
+
+from __future__ import annotations
+
+import functools
+
+import pytest
+
+from engine.agents.plan import Critique, Plan, SubAction, Subtask
+from engine.agents.plan_edit import problems
+from engine.agents.protocols import TaskContext
+from engine.agents.rules.agents import rules_agents
+from engine.agents.rules.chain import RecipeBook
+from engine.errors import AgentError
+from engine.worlds.base import TaskSpec
+from engine.worlds.registry import get_world
+
+WORLD = get_world("crafter")
+AGENTS = rules_agents(WORLD)
+TASKS = {task.name: task for task in WORLD.tasks()}
+FRAMES = 100_000
+
+
+@functools.cache
+def plan_for(name: str, frames: int = FRAMES) -> Plan:
+    context = TaskContext(TASKS[name], WORLD, frames)
+    subtasks = tuple(
+        subtask.model_copy(
+            update={"sub_actions": AGENTS.slow.sub_actions(context, subtask, (), ())}
+        )
+        for subtask in AGENTS.planner.subtasks(context)
+    )
+    return Plan(task=TASKS[name].words, world=WORLD.name, author="rules", subtasks=subtasks)
+
+
+def subtask_of(plan: Plan, name: str) -> Subtask:
+    return next(subtask for subtask in plan.subtasks if subtask.name == name)
+
+
+def critique(sub_action: str, *, author: str = "rules", text: str = "It died.") -> Critique:
+    return Critique(
+        sub_action=sub_action,
+        version=3,
+        success_rate=0.2,
+        trials=5,
+        works=False,
+        typical_failure="died",
+        text=text,
+        suggestion="",
+        author=author,
+    )
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_task_gets_a_plan_that_stands(name: str) -> None:
+    plan = plan_for(name)
+    assert problems(plan, WORLD) == ()
+    assert plan.training_frames == FRAMES
+    assert all(len(action.reason) > 40 for action in plan.sub_actions())
+    if TASKS[name].success.startswith("unlocked"):
+        assert plan.subtasks[-1].success == TASKS[name].success
+
+
+@pytest.mark.parametrize("frames", [1, 2, 1_001, 7_654_321])
+def test_training_frames_are_shared_without_loss(frames: int) -> None:
+    plan = plan_for("collect_diamond", frames)
+    assert plan.training_frames == max(frames, len(plan.sub_actions("rl")))
+
+
+def test_the_way_to_a_diamond() -> None:
+    plan = plan_for("collect_diamond")
+    names = [subtask.name for subtask in plan.subtasks]
+    assert names[0] == "stay_alive"
+    assert names[-1] == "collect_diamond"
+    chain = [
+        "collect_wood", "place_table", "make_wood_pickaxe", "collect_stone", "make_stone_pickaxe",
+        "collect_iron", "make_iron_pickaxe", "collect_diamond",
+    ]  # fmt: skip
+    assert [name for name in names if name in chain] == chain
+    assert set(subtask_of(plan, "make_iron_pickaxe").depends_on) == {
+        "collect_wood", "collect_coal", "collect_iron", "place_table", "place_furnace",
+    }  # fmt: skip
+    modes = {action.name: action.mode for action in plan.sub_actions()}
+    assert {name for name, mode in modes.items() if mode == "rl"} == {"survive", "reach_diamond"}
+    assert modes["craft_iron_pickaxe"] == modes["gather_diamond"] == "code"
+
+
+def test_a_short_task_has_a_short_plan() -> None:
+    assert [subtask.name for subtask in plan_for("place_table").subtasks] == [
+        "stay_alive",
+        "collect_wood",
+        "place_table",
+    ]
+
+
+def test_gathering_is_enough_for_all_that_is_ahead() -> None:
+    chain = RecipeBook(WORLD).chain(TASKS["make_iron_pickaxe"])
+    assert chain.enough("wood") == (
+        "wood >= 5 or (unlocked(place_table) and wood >= 3)"
+        " or (unlocked(make_wood_pickaxe) and wood >= 2)"
+        " or (unlocked(make_stone_pickaxe) and wood >= 1) or unlocked(make_iron_pickaxe)"
+    )
+    assert chain.enough("iron") == "iron >= 1 or unlocked(make_iron_pickaxe)"
+    assert chain.enough("sapling") is None
+
+
+def test_an_amount_that_is_asked_for_is_gathered() -> None:
+    task = TaskSpec("nine_wood", "nine wood", "wood > 8 and near(table)")
+    context = TaskContext(task, WORLD, FRAMES)
+    subtasks = AGENTS.planner.subtasks(context)
+    assert [subtask.name for subtask in subtasks][1:] == ["collect_wood", "place_table"]
+    assert subtasks[1].success == "wood >= 9"
+    (gather,) = AGENTS.slow.sub_actions(context, subtasks[1], (), ())
+    assert gather.success == "wood >= 9"
+
+
+def test_what_no_recipe_gives_is_refused() -> None:
+    class Poor:
+        """Crafter without any recipe."""
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(WORLD, name)
+
+        def recipes(self) -> tuple[()]:
+            return ()
+
+    poor = Poor()
+    planner = rules_agents(poor).planner  # type: ignore[arg-type]
+    context = TaskContext(TASKS["make_iron_pickaxe"], poor, FRAMES)  # type: ignore[arg-type]
+    with pytest.raises(AgentError, match="brings about 'make_iron_pickaxe'") as caught:
+        planner.subtasks(context)
+    assert "the rules can plan for" in caught.value.hint
+
+
+def revise(plan: Plan, subtask: str, *critiques: Critique) -> tuple[SubAction, ...]:
+    context = TaskContext(TASKS["collect_diamond"], WORLD, FRAMES)
+    part = subtask_of(plan, subtask)
+    return AGENTS.slow.sub_actions(context, part, part.sub_actions, critiques)
+
+
+def test_failed_code_is_split_first() -> None:
+    plan = plan_for("collect_diamond")
+    found, gather = revise(plan, "collect_iron", critique("gather_iron"))
+    assert (found.name, found.mode, found.success) == ("find_iron", "code", "seen(iron)")
+    assert (gather.name, gather.mode) == ("gather_iron", "code")
+    assert gather.precondition.endswith("and seen(iron)")
+    assert "20%" in found.reason
+
+
+def test_what_cannot_be_split_any_further_is_learnt() -> None:
+    plan = plan_for("collect_diamond")
+    parts = revise(plan, "collect_iron", critique("gather_iron"))
+    part = subtask_of(plan, "collect_iron").model_copy(update={"sub_actions": parts})
+    again = plan.model_copy(update={"subtasks": (part,)})
+    found, gather = revise(again, "collect_iron", critique("find_iron"), critique("gather_iron"))
+    assert (found.mode, gather.mode) == ("rl", "rl")
+    assert "It died." in gather.reason
+
+
+def test_a_learnt_part_takes_its_frames_from_its_subtask() -> None:
+    plan = plan_for("collect_diamond")
+    before = subtask_of(plan, "stay_alive").sub_actions
+    after = revise(plan, "stay_alive", critique("fend_off"))
+    assert [a.mode for a in after if a.name == "fend_off"] == ["rl"]
+    assert sum(a.budget for a in after if a.mode == "rl") == sum(
+        a.budget for a in before if a.mode == "rl"
+    )
+
+
+def test_split_plans_stand() -> None:
+    plan = plan_for("collect_diamond")
+    context = TaskContext(TASKS["collect_diamond"], WORLD, FRAMES)
+    subtasks = tuple(
+        subtask.model_copy(
+            update={
+                "sub_actions": AGENTS.slow.sub_actions(
+                    context,
+                    subtask,
+                    subtask.sub_actions,
+                    tuple(critique(action.name) for action in subtask.sub_actions),
+                )
+            }
+        )
+        for subtask in plan.subtasks
+    )
+    assert problems(plan.model_copy(update={"subtasks": subtasks}), WORLD) == ()
+
+
+def test_a_person_may_ask_for_another_mode() -> None:
+    plan = plan_for("collect_diamond")
+    wish = critique("fend_off", author="person", text="learn fend_off by rl. code survive, please")
+    modes = {action.name: action.mode for action in revise(plan, "stay_alive", wish)}
+    assert modes == {"fend_off": "rl", "drink": "code", "eat": "code", "survive": "code"}
+
+
+def test_a_comment_that_asks_for_nothing_changes_nothing() -> None:
+    plan = plan_for("collect_diamond")
+    vague = critique("fend_off", author="person", text="I do not like it")
+    assert revise(plan, "stay_alive", vague) == subtask_of(plan, "stay_alive").sub_actions
