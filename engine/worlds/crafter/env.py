@@ -52,7 +52,7 @@ class CrafterEnv(WorldEnv):
         super().reset(seed=seed, options=options)
         if seed is not None or self._game is None:
             start = int(self.np_random.integers(2**31 - 1)) if seed is None else seed
-            self._game = Game(self._length)
+            self._game = self._game or Game(self._length)
             self._game.begin(start, 1)
         else:
             self._game.begin(self._game.seed, self._game.episode + 1)

@@ -8,6 +8,7 @@ the subclasses here order the sets, give the renderer a stream of its own, and d
 from __future__ import annotations
 
 import collections
+import functools
 from collections.abc import Iterator, MutableSet
 from dataclasses import dataclass
 from typing import Any
@@ -96,6 +97,12 @@ class _LocalView(engine.LocalView):  # type: ignore[misc]
         return (1 - mask) * canvas + mask * noise
 
 
+@functools.cache
+def _pictures() -> Any:
+    """The package's pictures, read once a process; they keep their own cache of sizes."""
+    return engine.Textures(constants.root / "assets")
+
+
 @dataclass(frozen=True, slots=True)
 class Advance:
     """What one frame brought: the reward, death, and what was unlocked for the first time."""
@@ -118,7 +125,7 @@ class Game(env.Env):  # type: ignore[misc]
         self._seed = 0
         self._episode = 0
         self._world = OrderedWorld(AREA, constants.materials, _CHUNK)
-        self._textures: Any = None
+        self._drawable = False
         self._step: int = 0
         self._player: Any = None
         self._last_health = 0
@@ -176,7 +183,7 @@ class Game(env.Env):  # type: ignore[misc]
         """
         if size < _SMALLEST_FRAME:
             raise ValueError(f"size must be at least {_SMALLEST_FRAME}, not {size!r}")
-        if self._textures is None:
+        if not self._drawable:
             self._load_pictures()
         # The same frame always gets the same noise, and the game's own stream stays untouched.
         self._local_view.noise_random = np.random.RandomState((self._seed, self._step))
@@ -184,10 +191,11 @@ class Game(env.Env):  # type: ignore[misc]
         return np.ascontiguousarray(picture)
 
     def _load_pictures(self) -> None:
-        self._textures = engine.Textures(constants.root / "assets")
+        self._textures = _pictures()
         rows = int(np.ceil(len(constants.items) / _GRID[0]))
         self._local_view = _LocalView(self._world, self._textures, [_GRID[0], _GRID[1] - rows])
         self._item_view = engine.ItemView(self._textures, [_GRID[0], rows])
+        self._drawable = True
 
     def _obs(self) -> None:
         return None

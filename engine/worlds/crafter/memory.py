@@ -261,13 +261,15 @@ class MapMemory:
         if self.holds(codes.WOOD_PICKAXE):
             durations[[codes.STONE, codes.COAL]] = 2
             if self.holds(codes.STONE_ITEM):
-                durations[codes.WATER] = 4
+                durations[codes.WATER] = 3
         if self.holds(codes.STONE_PICKAXE):
             durations[codes.IRON] = 2
         if self.holds(codes.IRON_PICKAXE):
             durations[codes.DIAMOND] = 2
         prices = durations.copy()
-        prices[codes.TREE] = 3
+        prices[codes.TREE] += 1
+        if prices[codes.WATER]:
+            prices[codes.WATER] += 1
         if self.night and self.holds(codes.WOOD_PICKAXE):
             # Zombies come up on grass in the dark; a tunnel is the better way.
             prices[codes.GRASS] = 4

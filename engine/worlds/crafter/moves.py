@@ -41,7 +41,7 @@ def enter(memory: MapMemory, direction: Cell) -> str | None:
     if creature in (codes.COW, codes.ZOMBIE, codes.SKELETON):
         return "do" if turned else MOVE[direction]
     if creature == codes.ARROW:
-        return "noop" if turned else MOVE[direction]
+        return MOVE[direction]
     if creature or material in (codes.LAVA, -1):
         return None
     if material in WALKABLE or not turned:

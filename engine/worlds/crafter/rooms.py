@@ -111,9 +111,11 @@ def _room_price(
             v = (ay if number < 3 else by) + sign * dx
         if _is_wall(known[u, v]) or creatures[u, v] >= PLANT:
             continue
-        if not _is_floor(known[u, v]) or creatures[u, v] > 0:
+        open_end = number == 0 and known[u, v] == UNKNOWN
+        if not (_is_floor(known[u, v]) or open_end) or creatures[u, v] > 0:
             return FAR
         if number == 0:
+            # An unknown end will be seen on the way in, and closed if it is open.
             ends += 1
             price += 1
         else:
