@@ -47,7 +47,8 @@ class HelpScreen(Screen[None]):
     def on_mount(self) -> None:
         """Written once: keys do not change while one reads."""
         reader = self.query_one(Reader)
-        reader.show_text(Content("\n").join(self._lines()))
+        _, *lines = self._lines()  # every title begins with an empty line
+        reader.show_text(Content("\n").join(lines))
         reader.focus()
 
     def action_back(self) -> None:

@@ -201,4 +201,6 @@ class RunsScreen(Searching[str | None]):
                 self._load_trouble(run.id)
         reader = self.query_one("#run-page", Reader)
         width = max(20, reader.scrollable_content_region.width)
-        reader.show_text(page(run, width, self._failure, self._log), keep_place=True)
+        reader.show_text(
+            page(run, width, self.app.now(), self._failure, self._log), keep_place=True
+        )

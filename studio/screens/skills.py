@@ -218,7 +218,7 @@ class SkillsScreen(Searching[None]):
             return
         place = self.query_one("#skill-head", Static)
         width = max(20, place.content_size.width)
-        place.update(head(version, len(self._versions), width))
+        place.update(head(version, len(self._versions), width, self.app.now()))
         switcher = self.query_one("#skill-body", ContentSwitcher)
         switcher.current = self._fill_body(version).id
 

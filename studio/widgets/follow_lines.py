@@ -178,10 +178,11 @@ class FollowLines(ScrollView, can_focus=True):
         follows = self._follows
         self.virtual_size = Size(self.scrollable_content_region.width, len(self._rows))
         if follows:
-            self.scroll_end(animate=False, immediate=True, x_axis=False)
+            # Forced: right after the first long batch the scrollbar is not there yet.
+            self.scroll_to(y=self.max_scroll_y, animate=False, force=True)
         elif removed:
             # What the person reads stays where it is although older lines went away above it.
-            self.scroll_to(y=max(0, self.scroll_offset.y - removed), animate=False, immediate=True)
+            self.scroll_to(y=max(0, self.scroll_offset.y - removed), animate=False, force=True)
         self.refresh()
 
     def _prune(self) -> int:

@@ -26,6 +26,7 @@ class PickList(OptionList):
         padding: 0;
         background: $background;
         scrollbar-size-vertical: 1;
+        &:focus { border: none; }
         & > .option-list--option { padding: 0 1; }
     }
     """

@@ -15,7 +15,7 @@ from studio.words import KINDS, ago, compact, duration, moment, percent, plural,
 if TYPE_CHECKING:
     from skills_db.records import RunRecord
 
-_STATE = 15
+_STATE = 17
 _AGENTS_FROM = 92
 """Rows narrower than this leave out who planned."""
 
@@ -44,7 +44,11 @@ def short_result(run: RunRecord) -> str:
 
 
 def page(
-    run: RunRecord, width: int, failure: tuple[str, str] | None, log_tail: Sequence[str]
+    run: RunRecord,
+    width: int,
+    now: datetime,
+    failure: tuple[str, str] | None = None,
+    log_tail: Sequence[str] = (),
 ) -> Content:
     """Everything about a run: where it stands, what it gave, and why it ended badly.
 
@@ -58,13 +62,14 @@ def page(
     if run.detail:
         lines.append(Content(run.detail))
     lines.append(Content())
+    last_sign = max(run.updated_at, run.heartbeat_at or run.updated_at)
     facts = [
         ("world", run.world),
         ("agents", run_agents(run)),
         ("frames", f"{run.frames:,} of {run.config.get('frames', 0):,}"),
-        ("started", moment(run.created_at)),
-        ("last word", moment(run.updated_at)),
-        ("worked for", duration((run.updated_at - run.created_at).total_seconds())),
+        ("started", moment(run.created_at, now)),
+        ("last sign", moment(last_sign, now)),
+        ("lasted", duration((last_sign - run.created_at).total_seconds())),
     ]
     lines += [Content.assemble(toned(f"{name:<12}", "muted"), text) for name, text in facts]
     lines += _advice(run, failure, log_tail)

@@ -40,7 +40,7 @@ def row(skill: SkillRecord, width: int, now: datetime) -> Content:
     return spread(name, right, width)
 
 
-def head(version: SkillVersionRecord, versions: int, width: int) -> Content:
+def head(version: SkillVersionRecord, versions: int, width: int, now: datetime) -> Content:
     """Name, version, what it is for, how well it works, and where it comes from."""
     title = Content.assemble(
         (version.skill, "bold"),
@@ -56,15 +56,15 @@ def head(version: SkillVersionRecord, versions: int, width: int) -> Content:
     )
     extra = _policy_words(version.metadata) if version.kind == "policy" else ""
     lines.append(Content.assemble(rate, toned(f"   {extra}", "muted")) if extra else rate)
-    lines += provenance(version)
+    lines += provenance(version, now)
     return Content("\n").join(lines)
 
 
-def provenance(version: SkillVersionRecord) -> list[Content]:
+def provenance(version: SkillVersionRecord, now: datetime) -> list[Content]:
     """Who wrote it, who approved it, in which run, and the hash of exactly what was approved."""
     kept = "kept" if version.kind == "policy" else "approved"
     by = f"by {author_words(version.agents)}, {kept} by {version.approver or 'nobody'}"
-    origin = f"{moment(version.created_at)}, run {version.run_id or 'none'}"
+    origin = f"{moment(version.created_at, now)}, run {version.run_id or 'none'}"
     what, digest = "code", version.code_hash
     if version.weights_hash is not None:
         what, digest = "weights", version.weights_hash
