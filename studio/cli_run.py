@@ -66,11 +66,12 @@ def go_on(place: Place, run_id: str, *, approve_all: bool, headless: bool, outpu
             )
         if approve_all:
             journal.send(found.id, "approve_all")
+        known = journal.last_seq(found.id)
         alive = found.owner is not None and found.seen_state is not RunState.INTERRUPTED
         if headless:
             if alive:
                 tell(f"A process works on run {found.id} already; following it.")
-            return _work(place, journal, found, output, launched=not alive)
+            return _work(place, journal, found, output, after=known, alive=alive)
         if not alive:
             _launch(place, found.id)
     return _open(found.id)
@@ -112,12 +113,17 @@ def _launch(place: Place, run_id: str) -> int:
 
 
 def _work(
-    place: Place, journal: Journal, run: RunRecord, output: Output, *, launched: bool = True
+    place: Place,
+    journal: Journal,
+    run: RunRecord,
+    output: Output,
+    *,
+    after: int = 0,
+    alive: bool = False,
 ) -> int:
     from studio.cli_follow import follow
 
-    after = journal.last_seq(run.id)
-    pid = _launch(place, run.id) if launched else None
+    pid = None if alive else _launch(place, run.id)
     ending = follow(journal, run, place.paths.home, pid=pid, after=after)
     data = _ending_json(place, journal, ending)
     give(output, data, result_text(data))

@@ -96,11 +96,11 @@ def _run_text(run: RunRecord, data: Mapping[str, Any]) -> str:
 
 def result_text(data: Mapping[str, Any]) -> str:
     """What a headless run ended with, in words."""
-    asked = data.get("approval") or {}
+    asked = data.get("approval")
     head = {
         "run": data.get("run"),
         "state": data.get("state"),
-        "task": f"{data.get('task')}, in {data.get('world')}",
+        "task": f"{data['task']}, in {data['world']}" if "task" in data else None,
         "agents": data.get("agents"),
         "frames": f"{data.get('frames', 0):,}",
         "took": duration(data["seconds"]) if "seconds" in data else None,

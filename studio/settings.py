@@ -142,9 +142,9 @@ def _read(path: Path) -> tuple[dict[str, Any], str]:
         return tomllib.loads(text), text
     except tomllib.TOMLDecodeError as error:
         place = _PLACE.search(str(error))
-        line = f", line {place.group(1)}" if place else ""
+        line = int(place.group(1)) if place else len(text.splitlines())
         raise ConfigError(
-            f"The settings {str(path)!r}{line} are not valid TOML: {error}.",
+            f"The settings {str(path)!r}, line {line}, are not valid TOML: {error}.",
             "Correct the line, or move the file away to go on with the defaults.",
         ) from error
 

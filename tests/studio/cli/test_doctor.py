@@ -1,0 +1,136 @@
+"""`doctor`: findings with the way to get what is missing; exit 1 only for what is needed."""
+
+from __future__ import annotations
+
+import http.server
+import threading
+from importlib import metadata
+
+import pytest
+
+from studio import doctor
+
+
+def by_name(answer) -> dict[str, dict[str, str]]:
+    return {check["name"]: check for check in answer.json["checks"]}
+
+
+def test_a_whole_machine_is_ok_and_says_how_to_get_the_rest(cli, home):
+    answer = cli("doctor", "--output", "json")
+    assert answer.code == 0, answer.out
+    assert answer.json["ok"] is True
+    checks = by_name(answer)
+    for name in ("python", "torch", "stable-baselines3", "world crafter", "numba", "gym",
+                 "sandbox", "database", "disk", "settings"):  # fmt: skip
+        assert checks[name]["status"] == "ok", checks[name]
+    assert all(check["fix"] for check in checks.values() if check["status"] != "ok")
+    assert metadata.version("torch") in checks["torch"]["detail"]
+    assert not home.exists()  # looking changes nothing
+
+
+@pytest.fixture
+def installed(monkeypatch):
+    """Pretends that a package is installed in a version, or (None) that it is not."""
+    real = metadata.version
+    pretended: dict[str, str | None] = {}
+
+    def version(name: str) -> str:
+        if name not in pretended:
+            return real(name)
+        found = pretended[name]
+        if found is None:
+            raise metadata.PackageNotFoundError(name)
+        return found
+
+    monkeypatch.setattr(doctor, "version", version)
+    return pretended
+
+
+def test_gym_beside_it_is_an_error(installed):
+    assert doctor._gym().status == "ok"
+    installed["gym"] = "0.26.2"
+    found = doctor._gym()
+    assert found.status == "broken"
+    assert "pip uninstall gym" in found.fix
+
+
+def test_what_is_needed_and_not_there_is_broken(installed):
+    for package, look in (("torch", doctor._torch), ("crafter", doctor._crafter)):
+        installed[package] = None
+        found = look()
+        assert found.status == "broken"
+        assert package in found.detail
+        assert found.fix
+
+
+def test_a_look_that_fails_is_a_finding_and_no_crash(monkeypatch, cli):
+    def _torch() -> doctor.Check:
+        raise OSError("libtorch.so: cannot open shared object file")
+
+    monkeypatch.setattr(doctor, "_torch", _torch)
+    answer = cli("doctor", "--output", "json")
+    assert answer.code == 1
+    assert answer.json["ok"] is False
+    assert "libtorch.so" in by_name(answer)["torch"]["detail"]
+
+
+def test_the_database_is_looked_at(cli, database, home):
+    checks = by_name(cli("doctor", "--output", "json"))
+    assert "schema 0001, writable" in checks["database"]["detail"]
+    database.close()
+    (home / "studio.db").write_bytes(b"rubbish" * 1000)
+    answer = cli("doctor", "--output", "json")
+    assert answer.code == 1
+    assert by_name(answer)["database"]["status"] == "broken"
+
+
+def test_a_home_that_cannot_be_made_is_broken(cli, tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("in the way")
+    monkeypatch.setenv("RLGPT_STUDIO_HOME", str(tmp_path / "file" / "home"))
+    answer = cli("doctor")
+    assert answer.code == 1
+    assert "BROKEN" in answer.out
+    assert "RLGPT_STUDIO_HOME" in answer.out
+
+
+class Models(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        known = self.headers.get("Authorization") == "Bearer right"
+        self.send_response(200 if known else 401)
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture
+def server():
+    with http.server.HTTPServer(("127.0.0.1", 0), Models) as opened:
+        thread = threading.Thread(target=opened.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{opened.server_port}/v1"
+        opened.shutdown()
+        thread.join()
+
+
+def language_model(cli):
+    return by_name(cli("doctor", "--output", "json"))["language model"]
+
+
+def test_a_server_is_tried_only_when_one_is_configured(cli, server, monkeypatch):
+    looked = doctor._llm
+    monkeypatch.setattr(doctor, "_torch", lambda: doctor.Check("torch", "ok", ""))
+    assert looked is doctor._llm
+    assert language_model(cli)["status"] == "missing"
+    monkeypatch.setenv("OPENAI_API_KEY", "right")
+    assert "not tried" in language_model(cli)["detail"]
+    monkeypatch.setenv("RLGPT_STUDIO_LLM__BASE_URL", server)
+    found = language_model(cli)
+    assert found["status"] == "ok"
+    assert "right" not in found["detail"]
+    monkeypatch.setenv("OPENAI_API_KEY", "wrong")
+    assert "refuses the key" in language_model(cli)["detail"]
+    monkeypatch.setenv("RLGPT_STUDIO_LLM__BASE_URL", "http://127.0.0.1:9/v1")
+    found = language_model(cli)
+    assert "not reached" in found["detail"]
+    assert found["fix"]

@@ -1,0 +1,138 @@
+"""Settings: file, environment, command line over each other; clear words for what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.errors import ConfigError
+from studio.settings import Settings, load_settings, save_setting
+
+
+@pytest.fixture
+def file(tmp_path: Path):
+    def write(text: str) -> Path:
+        path = tmp_path / "config.toml"
+        path.write_text(text)
+        return path
+
+    return write
+
+
+FULL = """
+theme = "nord"
+editor = "nano"
+task = "collect iron"
+world = "crafter"
+
+[keymap]
+"studio.help" = "f12"
+
+[run]
+frames = 5000
+agents = "llm"
+
+[llm]
+base_url = "http://localhost:8080/v1"
+model = "small"
+
+[training]
+n_envs = 4
+net_arch = [32, 32]
+"""
+
+
+def test_a_file_that_is_not_there_means_the_defaults(tmp_path):
+    assert load_settings(tmp_path / "no.toml", {}) == Settings()
+    assert Settings().run_config().frames == 100_000
+
+
+def test_everything_in_a_file_is_read(file):
+    settings = load_settings(file(FULL), {})
+    assert (settings.theme, settings.editor, settings.task) == ("nord", "nano", "collect iron")
+    assert settings.keymap == {"studio.help": "f12"}
+    config = settings.run_config()
+    assert (config.task, config.frames, config.agents) == ("collect iron", 5000, "llm")
+    assert (config.llm.model, config.training.n_envs) == ("small", 4)
+    assert config.training.net_arch == (32, 32)
+
+
+def test_the_command_line_wins_over_the_environment_and_that_over_the_file(file):
+    env = {"RLGPT_STUDIO_RUN__FRAMES": "6000", "RLGPT_STUDIO_LLM__MODEL": "other",
+           "RLGPT_STUDIO_THEME": "dracula", "OTHER": "x"}  # fmt: skip
+    settings = load_settings(file(FULL), env)
+    assert settings.theme == "dracula"
+    config = settings.run_config()
+    assert (config.frames, config.llm.model, config.training.n_envs) == (6000, "other", 4)
+    assert config.llm.base_url == "http://localhost:8080/v1"
+    config = settings.run_config({"frames": 7000, "llm.model": "third"}, task="make a table")
+    assert (config.frames, config.llm.model, config.task) == (7000, "third", "make a table")
+
+
+@pytest.mark.parametrize(
+    ("text", "says", "hint"),
+    [
+        ('theme = "nord', "line 1", "Correct the line"),
+        ("\n\nthme = 'x'", "line 3: There is no setting 'thme'", "'theme'"),
+        ("theme = 3", "`theme` must be a text, not 3", 'theme = "..."'),
+        ("run = 3", "`run` must be a section", "[run]"),
+        ("[runn]\nframes = 5000", "line 1: There is no setting 'runn'", "'run'"),
+        ("[run]\nframes = 5", "line 2: `frames` cannot be 5", "another value"),
+        ("[llm]\n# model\nmodle = 'x'", "line 3: There is no setting 'llm.modle'", "llm.model"),
+        ("[llm]\ntimeout_seconds = 'x'", "line 2: `llm.timeout_seconds` cannot be 'x'", ""),
+        ("[keymap]\n'studio.halp' = 'x'", "line 2: there is no key binding", "'studio.help'"),
+        ("[keymap]\n'studio.help' = 3", "line 2: `studio.help` must be a text", ""),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line_and_the_next_step(file, text, says, hint):
+    with pytest.raises(ConfigError) as caught:
+        load_settings(file(text), {})
+    assert "config.toml" in caught.value.message
+    assert says in caught.value.message
+    assert hint in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "says"),
+    [
+        ("RLGPT_STUDIO_RUN__FRAMS", "1", "'frams'"),
+        ("RLGPT_STUDIO_RUM__FRAMES", "1", "'rum'"),
+        ("RLGPT_STUDIO_RUN__FRAMES", "few", "`frames` cannot be 'few'"),
+    ],
+)
+def test_a_variable_that_cannot_be_is_named(tmp_path, name, value, says):
+    with pytest.raises(ConfigError) as caught:
+        load_settings(tmp_path / "no.toml", {name: value})
+    assert says in caught.value.message
+    assert caught.value.hint
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path):
+    (tmp_path / "config.toml").write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(ConfigError, match="not UTF-8"):
+        load_settings(tmp_path / "config.toml", {})
+
+
+def test_saving_keeps_comments_and_the_rest(file):
+    path = file("# mine\ntheme = 'nord'  # nice\n\n[llm]\nmodel = 'a'\n")
+    save_setting(path, "theme", "gruvbox")
+    save_setting(path, "llm.model", "b")
+    save_setting(path, "run.frames", 5000)
+    text = path.read_text()
+    assert "# mine" in text
+    assert "# nice" in text
+    settings = load_settings(path, {})
+    assert (settings.theme, settings.llm["model"], settings.run["frames"]) == ("gruvbox", "b", 5000)
+
+
+def test_saving_makes_the_file(tmp_path):
+    save_setting(tmp_path / "new" / "config.toml", "theme", "nord")
+    assert load_settings(tmp_path / "new" / "config.toml", {}).theme == "nord"
+
+
+def test_a_broken_file_is_never_overwritten(file):
+    path = file("theme = 'nord")
+    with pytest.raises(ConfigError):
+        save_setting(path, "theme", "gruvbox")
+    assert path.read_text() == "theme = 'nord"
