@@ -6,7 +6,8 @@ import ast
 import datetime
 import logging
 import os
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Lock
@@ -29,6 +30,8 @@ __all__ = ["Limits", "Sandbox"]
 _log = logging.getLogger(__name__)
 _CHECKOUT_SECONDS = 30.0
 _GRACE_SECONDS = 1.0
+_TYPE_CHECK_SECONDS = 5.0
+"""The checker needs 20 ms for a program; made to explode, it is killed after this."""
 _CACHED_CHECKS = 512
 _FROZEN_CLOCK = datetime.datetime(2000, 1, 1, tzinfo=datetime.UTC)
 _POLICY = OSPolicy(datetime=_FROZEN_CLOCK, timezone="utc", sleep="zero", random_start={"seed": 0})
@@ -73,7 +76,10 @@ class Sandbox:
         self._harden = harden
         self._lock = Lock()
         self._stack = ExitStack()
+        self._folder: Path | None = None
+        self._script: Path | None = None
         self._pool: Monty | None = None
+        self._checker: Monty | None = None
         self._closed = False
         self._programs: WeakSet[Program] = WeakSet()
         self._checked: dict[str, tuple[CodeDiagnostic, ...]] = {}
@@ -103,7 +109,8 @@ class Sandbox:
             known = self._checked.get(key)
         if known is not None:
             return known
-        found = self._check(code, tree)
+        with self._waited_for():
+            found = self._check(code, tree)
         with self._lock:
             if len(self._checked) >= _CACHED_CHECKS:
                 self._checked.pop(next(iter(self._checked)))
@@ -120,8 +127,10 @@ class Sandbox:
         if isinstance(unreadable, CodeDiagnostic):
             raise _does_not_load(unreadable)
         pool = self._started()
-        for found in load_check(pool, code, self._resource_limits()):
-            raise _does_not_load(found)
+        with self._waited_for():
+            refused = load_check(pool, code, self._resource_limits())
+        if refused:
+            raise _does_not_load(refused[0])
         program = Program(code, self._session, self._handles, self._limits)
         self._programs.add(program)
         return program
@@ -130,20 +139,18 @@ class Sandbox:
         """End all executions and worker processes; may be called again."""
         with self._lock:
             self._closed = True
-            self._pool = None
+            self._pool = self._checker = None
         for program in tuple(self._programs):
             program.close()
         self._stack.close()
 
     def _check(self, code: str, tree: ast.Module) -> tuple[CodeDiagnostic, ...]:
         refused = allow_list.findings(code, tree, self._stub)
-        pool = self._started()
-        limits = self._resource_limits()
         lines = {found.line for found in refused}
-        typed = [f for f in type_check(pool, code, self._stub, limits) if f.line not in lines]
-        found = (*refused, *typed)
+        typed = type_check(self._started_checker(), code, self._stub)
+        found = (*refused, *(f for f in typed if f.line not in lines))
         if not found:
-            found = load_check(pool, code, limits)
+            found = load_check(self._started(), code, self._resource_limits())
         return tuple(sorted(found, key=lambda f: (f.line, f.column)))
 
     def _resource_limits(self) -> ResourceLimits:
@@ -156,9 +163,15 @@ class Sandbox:
 
     def _session(self) -> MontySession:
         """A fresh session on a worker of its own."""
-        try:
-            session = self._started().checkout(limits=self._resource_limits(), os_policy=_POLICY)
+        session = self._started().checkout(limits=self._resource_limits(), os_policy=_POLICY)
+        with self._waited_for():
             return session.__enter__()
+
+    @contextmanager
+    def _waited_for(self) -> Iterator[None]:
+        """Around calls that may wait for a worker, the only time-out Monty itself raises."""
+        try:
+            yield
         except TimeoutError as error:
             raise SandboxError(
                 f"no sandbox worker came free within {_CHECKOUT_SECONDS:g} s",
@@ -166,23 +179,32 @@ class Sandbox:
             ) from error
 
     def _started(self) -> Monty:
+        """The pool that runs programs."""
         with self._lock:
-            if self._closed:
-                raise SandboxError("the sandbox is closed", "make a new one")
             if self._pool is None:
-                self._pool = self._start()
+                seconds = self._limits.seconds_per_turn + _GRACE_SECONDS
+                self._pool = self._start(seconds, self._max_processes)
             return self._pool
 
-    def _start(self) -> Monty:
+    def _started_checker(self) -> Monty:
+        """The pool that checks types: its workers grow to 28 MB and may take longer."""
+        with self._lock:
+            if self._checker is None:
+                self._checker = self._start(_TYPE_CHECK_SECONDS, 1)
+            return self._checker
+
+    def _start(self, request_seconds: float, processes: int) -> Monty:
+        if self._closed:
+            raise SandboxError("the sandbox is closed", "make a new one")
         _refuse_fork()
         try:
             return self._stack.enter_context(
                 Monty(
                     binary_path=self._wrapper(),
                     min_processes=1,
-                    max_processes=self._max_processes,
+                    max_processes=processes,
                     checkout_timeout=_CHECKOUT_SECONDS,
-                    request_timeout=self._limits.seconds_per_turn + _GRACE_SECONDS,
+                    request_timeout=request_seconds,
                     turn_duration_limit_grace=_GRACE_SECONDS,
                 )
             )
@@ -193,10 +215,12 @@ class Sandbox:
             ) from error
 
     def _wrapper(self) -> Path | None:
-        if not self._harden:
-            return None
-        folder = self._stack.enter_context(TemporaryDirectory(prefix="rlgpt-sandbox-"))
-        return write_wrapper(Path(folder))
+        if self._harden and self._folder is None:
+            self._folder = Path(
+                self._stack.enter_context(TemporaryDirectory(prefix="rlgpt-sandbox-"))
+            )
+            self._script = write_wrapper(self._folder)
+        return self._script
 
 
 def _does_not_load(found: CodeDiagnostic) -> SandboxError:

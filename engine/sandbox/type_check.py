@@ -26,12 +26,9 @@ _GATE = "begin_of_policy_code"
 """Called on a line before the code, so that the code is checked but never begins to run."""
 
 
-def type_check(
-    pool: Monty, code: str, stub: Stub, limits: ResourceLimits
-) -> tuple[CodeDiagnostic, ...]:
-    """What the type checker finds; the code does not run."""
+def type_check(pool: Monty, code: str, stub: Stub) -> tuple[CodeDiagnostic, ...]:
+    """What the type checker finds; the code does not run. The pool's own time limit holds."""
     session = pool.checkout(
-        limits=limits,
         type_check=True,
         type_check_stubs=f"{stub.text}\ndef {_GATE}() -> None: ...\n",
         type_check_format="json",
@@ -43,7 +40,8 @@ def type_check(
         found = [_diagnostic(item, stub) for item in json.loads(error.display())]
         return tuple(dict.fromkeys(found))
     except MontyCrashedError as error:
-        message = f"the type check did not end: {error}; write the code more simply"
+        what = "took too long" if error.timed_out else f"broke off: {error}"
+        message = f"the type check {what}; write the code more simply"
         return (CodeDiagnostic(line=0, column=0, code="type-check", message=message),)
     except (MontyRuntimeError, MontySyntaxError) as error:
         return (_of_parser(error),)

@@ -196,3 +196,13 @@ def test_shortened_lists_of_literals_get_their_name() -> None:
 def test_a_broken_stub_is_an_error(text: str) -> None:
     with pytest.raises(SandboxError, match="stub"):
         read_stub(text)
+
+
+def test_code_that_makes_the_type_checker_explode_is_refused_in_time(
+    stub: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.sandbox.pool._TYPE_CHECK_SECONDS", 1.0)
+    with Sandbox(stub, frozenset({"act"}), harden=False) as sandbox:
+        (found,) = sandbox.check(in_run("x = (1, 1)\n" + "x = (x, x)\n" * 40 + "print(x)"))
+        assert "took too long" in found.message
+        assert sandbox.check(in_run('act("noop")')) == ()
