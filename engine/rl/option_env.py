@@ -80,8 +80,8 @@ class _Span:
 class OptionEnv(gymnasium.Env[Observation, np.int64]):
     """Primitives and coded actions of one `WorldEnv` as one discrete action space.
 
-    Observation: the world's, followed by one 0/1 entry per coded action that says whether it may
-    be chosen (its mask). `info` of `step` has `frames` (k), `discount` (`gamma**k`),
+    Observation: the world's, followed by what the plan says of each coded action
+    (`OptionSet.features`). `info` of `step` has `frames` (k), `discount` (`gamma**k`),
     `world_reward` (undiscounted, without bonuses), `outcome` (of a coded action, else "") and, at
     the end of an episode, `summary` (an `EpisodeSummary`).
 
@@ -129,7 +129,7 @@ class OptionEnv(gymnasium.Env[Observation, np.int64]):
         self._spent: set[int] = set()
         self._mask: Mask = np.ones(len(options), dtype=np.bool_)
         seen = int(np.prod(env.observation_space.shape or ()))
-        self.observation_size = seen + len(options.actions)
+        self.observation_size = seen + options.feature_count
         self.observation_space = gymnasium.spaces.Box(
             -np.inf, np.inf, (self.observation_size,), np.float32
         )
@@ -254,8 +254,8 @@ class OptionEnv(gymnasium.Env[Observation, np.int64]):
         self._mask = self.options.mask(self.env.player)
         for index in self._spent:
             self._mask[index] = False
-        available = self._mask[self.options.primitives :].astype(np.float32)
-        return np.concatenate((observation.ravel(), available), dtype=np.float32)
+        features = self.options.features(self.env.player, self._mask)
+        return np.concatenate((observation.ravel(), features), dtype=np.float32)
 
     def _info(self, span: _Span) -> dict[str, Any]:
         info: dict[str, Any] = {

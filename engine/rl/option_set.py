@@ -14,6 +14,9 @@ from engine.worlds.base import PlayerState, World
 from engine.worlds.predicate import parse
 
 Mask = NDArray[np.bool_]
+_FEATURES = ("may_run", "done", "comes_next")
+_WEIGHT = 3.0
+"""What a true feature counts: a handful of them stands beside a hundred cells of view."""
 
 
 class OptionSet:
@@ -51,12 +54,33 @@ class OptionSet:
     def __len__(self) -> int:
         return len(self.names)
 
+    @property
+    def feature_count(self) -> int:
+        """Numbers that `features` adds to the observation."""
+        return len(_FEATURES) * len(self.actions)
+
     def mask(self, player: PlayerState) -> Mask:
         """Which actions may be chosen now: all primitives, and options whose precondition holds."""
         mask = np.ones(len(self.names), dtype=np.bool_)
         for index, precondition in enumerate(self._preconditions, start=self.primitives):
             mask[index] = precondition.holds(player)
         return mask
+
+    def features(self, player: PlayerState, mask: Mask) -> NDArray[np.float32]:
+        """What the plan says of each coded action now, 0 for no.
+
+        First for all of them whether it may run (the mask), then whether what it is for is done
+        already, then which one comes next: the first in plan order that may run and is not done.
+        Whether to follow the plan is what the policy learns.
+        """
+        features = np.zeros((len(_FEATURES), len(self.actions)), dtype=np.float32)
+        may_run, done, comes_next = features
+        may_run[:] = mask[self.primitives :]
+        done[:] = [success.holds(player) for success in self._successes]
+        candidates = np.flatnonzero(may_run > done)
+        if candidates.size:
+            comes_next[candidates[0]] = 1.0
+        return features.ravel() * np.float32(_WEIGHT)
 
     def execution(self, index: int) -> OptionExecution:
         """A fresh execution of the coded action at this index of the action space."""

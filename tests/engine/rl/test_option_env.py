@@ -66,15 +66,41 @@ def test_truncation_inside_a_coded_action(make_env, make_action):
     assert info["summary"].frames == 3
 
 
-def test_preconditions_are_the_mask_and_part_of_the_observation(make_env, make_action):
+def test_preconditions_are_the_mask(make_env, make_action):
     env = make_env(make_action(precondition="on_gem"), make_action("other"))
     place(env, (0, 0), (1, 0))
-    observation, *_ = env.step(0)
+    env.step(0)
     assert env.action_masks().tolist() == [True] * 6 + [False, True]
-    assert observation[-2:].tolist() == [0.0, 1.0]
-    observation, *_ = env.step(RIGHT)
+    env.step(RIGHT)
     assert env.action_masks()[FETCH]
-    assert observation[-2:].tolist() == [1.0, 1.0]
+
+
+def test_the_observation_ends_with_what_the_plan_says(make_env, make_action):
+    first = make_action("first", precondition="on_gem", success="false")
+    second = make_action("second", success="x >= 1")
+    third = make_action("third", success="false")
+    env = make_env(first, second, third)
+    place(env, (0, 0), (1, 1))
+
+    def said(action):
+        tail = env.step(action)[0][-9:] > 0
+        return {"may_run": tail[:3].tolist(), "done": tail[3:6].tolist(), "next": tail[6:].tolist()}
+
+    assert said(0) == {
+        "may_run": [False, True, True],
+        "done": [False, False, False],
+        "next": [False, True, False],
+    }
+    assert said(RIGHT) == {
+        "may_run": [False, True, True],
+        "done": [False, True, False],
+        "next": [False, False, True],
+    }
+    assert said(DOWN) == {
+        "may_run": [True, True, True],
+        "done": [False, True, False],
+        "next": [True, False, False],
+    }
 
 
 def test_a_masked_action_is_refused(make_env, make_action):
@@ -89,7 +115,7 @@ def test_an_action_that_did_nothing_waits_for_the_next_frame(make_env, make_acti
     before, _ = env.reset(seed=0)
     after, reward, _, _, info = env.step(6)
     assert (reward, info["frames"], info["discount"]) == (0.0, 0, 1.0)
-    assert np.array_equal(before[:-1], after[:-1])
+    assert np.array_equal(before[:6], after[:6])
     assert not env.action_masks()[6]
     env.step(0)
     assert env.action_masks()[6]
