@@ -203,6 +203,6 @@ def test_code_that_makes_the_type_checker_explode_is_refused_in_time(
 ) -> None:
     monkeypatch.setattr("engine.sandbox.pool._TYPE_CHECK_SECONDS", 1.0)
     with Sandbox(stub, frozenset({"act"}), harden=False) as sandbox:
-        (found,) = sandbox.check(in_run("x = (1, 1)\n" + "x = (x, x)\n" * 40 + "print(x)"))
+        (found,) = sandbox.check(in_run("x = (1, 1)\n" + "x = (x, x)\n" * 40 + "return str(x)"))
         assert "took too long" in found.message
         assert sandbox.check(in_run('act("noop")')) == ()
