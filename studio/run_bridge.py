@@ -102,7 +102,8 @@ class RunBridge:
         self._worker = self._app.run_worker(
             lambda: self._poll(run_id, target),
             name=f"follow {run_id}",
-            group="bridge",
+            # One group a bridge: watching a skill play must not end the following of a run.
+            group=f"bridge {id(self)}",
             exclusive=True,
             thread=True,
             exit_on_error=False,
