@@ -36,7 +36,11 @@ class Coder:
         )
 
     def code(self, action: SubAction) -> bool:
-        """Bring one sub-action to working code; False when the retries are spent."""
+        """Bring one sub-action to usable code; False when the retries are spent.
+
+        Code whose precondition no trial could bring about is not to blame for it: it is kept
+        as it is instead of being written again.
+        """
         session = self._session
         work = session.progress.codes.get(action.name)
         if work is not None and work.sub_action != action:
@@ -52,7 +56,7 @@ class Coder:
             if work.approved_by is None:
                 continue
             work = self._try(work)
-            if work.works:
+            if work.is_usable:
                 return True
             if work.failures > session.config.code_retries:
                 self._store(work.model_copy(update={"given_up": True}))
@@ -131,7 +135,7 @@ class Coder:
             update={
                 "trials": tuple(trials),
                 "critique": judged,
-                "failures": work.failures + (not judged.works),
+                "failures": work.failures + int(judged.trials > 0 and not judged.works),
             }
         )
         session.save(CritiqueGiven(critique=judged), codes=self._with(done))

@@ -86,6 +86,7 @@ def _propose(session: Session, comment: str) -> Plan:
         iteration=session.progress.iteration,
         subtasks=tuple(_divide(session, subtask, comment) for subtask in subtasks),
     )
+    plan = with_training_frames(plan, context.training_frames)
     wrong = problems(plan, session.world)
     if wrong:
         raise PlanError(
@@ -97,6 +98,36 @@ def _propose(session: Session, comment: str) -> Plan:
         _say(session, "slow", agents.slow.author, "I have no other plan; you may edit this one.")
     session.save(PlanProposed(plan=plan), plan=plan)
     return plan
+
+
+def with_training_frames(plan: Plan, frames: int) -> Plan:
+    """The plan with its rl budgets scaled to the run's budget in env frames.
+
+    The slow agent divides one subtask at a time, so shares of a later iteration can add up to
+    more than the person asked for.
+    """
+    asked = plan.training_frames
+    if asked in (0, frames):
+        return plan
+    left, actions = frames, list(plan.sub_actions("rl"))
+    shares: dict[str, int] = {}
+    for action in actions[:-1]:
+        shares[action.name] = max(1, action.budget * frames // asked)
+        left -= shares[action.name]
+    shares[actions[-1].name] = max(1, left)
+    return plan.model_copy(
+        update={"subtasks": tuple(_with_budgets(subtask, shares) for subtask in plan.subtasks)}
+    )
+
+
+def _with_budgets(subtask: Subtask, budgets: dict[str, int]) -> Subtask:
+    actions = tuple(
+        action.model_copy(update={"budget": budgets[action.name]})
+        if action.mode == "rl"
+        else action
+        for action in subtask.sub_actions
+    )
+    return subtask.model_copy(update={"sub_actions": actions})
 
 
 def _divide(session: Session, subtask: Subtask, comment: str) -> Subtask:
@@ -163,14 +194,14 @@ def _code_everything(session: Session) -> tuple[str, ...]:
     failed: list[str] = []
     for action in plan.sub_actions("code"):
         session.checkpoint_stop()
-        if not _works(session, action) and not coder.code(action):
+        if not _is_done(session, action) and not coder.code(action):
             failed.append(action.name)
     return tuple(failed)
 
 
-def _works(session: Session, action: SubAction) -> bool:
+def _is_done(session: Session, action: SubAction) -> bool:
     work = session.progress.codes.get(action.name)
-    return work is not None and work.works and work.sub_action == action
+    return work is not None and work.is_usable and work.sub_action == action
 
 
 def _say(session: Session, role: str, author: str, text: str) -> None:

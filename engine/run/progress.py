@@ -25,8 +25,22 @@ class CodeWork(Record):
 
     @property
     def works(self) -> bool:
-        """True when it is approved and the critic passed it: it may become a coded action."""
+        """True when it is approved and the critic passed it: it may be saved as a skill."""
         return self.approved_by is not None and self.critique is not None and self.critique.works
+
+    @property
+    def never_tried(self) -> bool:
+        """True when it is approved, but no trial could bring its precondition about."""
+        tried = self.critique is None or self.critique.trials > 0
+        return self.approved_by is not None and not tried
+
+    @property
+    def is_usable(self) -> bool:
+        """True when it may be a coded action: nothing speaks against it, and it was approved.
+
+        Code that was never tried stays in: RL may reach the precondition the trials could not.
+        """
+        return self.works or self.never_tried
 
     def coded_action(self) -> CodedAction:
         """The approved code as an option."""
@@ -76,8 +90,8 @@ class Progress(Record):
         return Progress.model_validate({**dict(self), **changes})
 
     def coded_actions(self) -> tuple[CodedAction, ...]:
-        """The working coded actions in plan order."""
+        """The usable coded actions in plan order."""
         if self.plan is None:
             return ()
         works = [self.codes.get(action.name) for action in self.plan.sub_actions("code")]
-        return tuple(work.coded_action() for work in works if work is not None and work.works)
+        return tuple(work.coded_action() for work in works if work is not None and work.is_usable)
