@@ -58,6 +58,7 @@ def train(session: Session) -> None:
     ).run()
     session.frames = result.frames
     if result.ended == "abort" or session.control() == "abort":
+        session.save(training_frames=result.frames)
         raise RunStopped
     session.training_stopped()
     write_atomically(session.policy_file, result.policy.weights)
