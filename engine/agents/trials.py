@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from engine.agents.executive import PlanExecutive
 from engine.agents.plan import CodeProposal, Plan, SubAction, Trial, code_hash
 from engine.rl.option_set import OptionSet
-from engine.rl.options import CodedAction, OptionEnd, OptionExecution, ProgramLoader
+from engine.rl.options import (
+    CodedAction,
+    LoadedProgram,
+    OptionEnd,
+    OptionExecution,
+    ProgramLoader,
+)
 from engine.worlds.base import World, WorldEnv
 from engine.worlds.predicate import Predicate, parse
 
@@ -45,10 +51,10 @@ class _Start:
 class TrialRunner:
     """Runs trials of one plan's sub-actions, one per seed.
 
-    Before each trial the precondition is brought about by the approved actions alone, as the
-    executive would choose them; where the player dies on the way or does not get there, another
-    seed is tried. The snapshots reached are kept, so a new version of the code starts from the
-    same moments.
+    Before each trial the precondition is brought about (with success still open) by the approved
+    actions alone, as the executive would choose them; where the player dies on the way or does not
+    get there, another seed is tried. The snapshots reached are kept, so a new version of the code
+    starts from the same moments.
 
     An execution that is interrupted is taken up again once the approved actions have dealt with the
     interruption, as in real use; budget and frames count those of the code alone.
@@ -94,8 +100,10 @@ class TrialRunner:
         env = self._world.make_env()
         with ExitStack() as stack:
             stack.callback(env.close)
-            options = stack.enter_context(OptionSet(self._world, [*helpers, action], self._sandbox))
-            stage = _Stage(self, env, options, helpers)
+            options = stack.enter_context(OptionSet(self._world, helpers, self._sandbox))
+            program = self._sandbox.load(action.code)
+            stack.callback(program.close)
+            stage = _Stage(self, env, options, helpers, action, program)
             try:
                 for index, seed in enumerate(self._seeds):
                     yield self._trial(stage, action, index, seed)
@@ -154,19 +162,20 @@ class TrialRunner:
 
     def _start(self, stage: _Stage, action: CodedAction, index: int, seed: int) -> _Start:
         approved = frozenset(f"{h.name}:{code_hash(h.code)}" for h in stage.helpers)
-        key = (seed, approved, action.precondition)
+        key = (seed, approved, f"{action.precondition} | {action.success}")
         if key not in self._starts:
             self._starts[key] = self._search(stage, action, index, seed)
         return self._starts[key]
 
     def _search(self, stage: _Stage, action: CodedAction, index: int, seed: int) -> _Start:
-        precondition = parse(action.precondition, self._world.vocabulary())
+        open_case = f"({action.precondition}) and not ({action.success})"
+        wanted = parse(open_case, self._world.vocabulary())
         beyond = max(self._seeds) + 1 + index
         others = [beyond + n * len(self._seeds) for n in range(SEEDS_PER_TRIAL - 1)]
         reasons: list[str] = []
         for candidate in (seed, *others):
             stage.env.reset(seed=candidate)
-            reason = stage.bring_about(precondition, PROLOGUE_FRAMES)
+            reason = stage.bring_about(wanted, PROLOGUE_FRAMES)
             if not reason:
                 return _Start(candidate, stage.env.snapshot())
             reasons.append(f"seed {candidate}: {reason}")
@@ -175,7 +184,7 @@ class TrialRunner:
 
 
 class _Stage:
-    """One environment with the approved actions and, last in the set, the code on trial."""
+    """One environment with the approved actions and the code on trial."""
 
     def __init__(
         self,
@@ -183,15 +192,23 @@ class _Stage:
         env: WorldEnv,
         options: OptionSet,
         helpers: Sequence[CodedAction],
+        action: CodedAction,
+        program: LoadedProgram,
     ) -> None:
+        words = options.world.vocabulary()
         self.env = env
         self.helpers = tuple(helpers)
         self._runner = runner
         self._options = options
+        self._action = action
+        self._program = program
+        self._interrupt = parse(action.interrupt, words)
+        self._success = parse(action.success, words)
+        self._calm = parse(f"not ({action.interrupt})", words)
         self._executive = runner.executive(helpers)
         self._indices = {helper.name: i for i, helper in enumerate(helpers, options.primitives)}
 
-    def bring_about(self, goal: Predicate, frames: int) -> str:
+    def bring_about(self, goal: Predicate, frames: int, *, wait: bool = True) -> str:
         """Act until the goal holds; the reason when it does not come to that, else empty."""
         last = self.env.episode_frames + frames
         self._executive = self._runner.executive(self.helpers)
@@ -199,6 +216,8 @@ class _Stage:
             if self.env.episode_frames >= last:
                 return f"not within {frames} frames"
             helper = self._executive.choose(self.env.player)
+            if helper is None and not wait:
+                return "nothing to do"
             if helper is None:
                 # Nothing to do is not nothing to wait for: night, hunger, a creature.
                 over = self._runner.step(self.env, 0, "prologue: waiting")
@@ -213,20 +232,23 @@ class _Stage:
 
     def attempt(self) -> tuple[OptionEnd, tuple[tuple[str, int], ...]]:
         """The code from here to its end, taken up again after interruptions."""
-        action = self._options.actions[-1]
-        index = self._options.primitives + len(self._options.actions) - 1
-        words = self._options.world.vocabulary()
-        calm = parse(f"not ({action.interrupt})", words)
+        action = self._action
         frames, actions, breaks = 0, list[tuple[str, int]](), 0
         while True:
-            execution = self._options.execution(index)
-            end = self._play(execution, action.name, None, None, action.max_frames - frames)
+            execution = OptionExecution(
+                replace(action, max_frames=action.max_frames - frames),
+                self._program,
+                self._options.world,
+                self._interrupt,
+                self._success,
+            )
+            end = self._play(execution, action.name)
             frames += end.frames
             actions += execution.actions
             again = end.outcome == "interrupted" and breaks < RESUMPTIONS
             if not again or frames >= action.max_frames:
                 break
-            if self.bring_about(calm, RELIEF_FRAMES) == "the player died":
+            if self.bring_about(self._calm, RELIEF_FRAMES, wait=False) == "the player died":
                 end = OptionEnd("died", f"after an interruption: {end.detail}", 0)
                 break
             breaks += 1
@@ -237,11 +259,10 @@ class _Stage:
         self,
         execution: OptionExecution,
         caption: str,
-        goal: Predicate | None,
-        last: int | None,
-        limit: int | None = None,
+        goal: Predicate | None = None,
+        last: int | None = None,
     ) -> OptionEnd:
-        """One execution; stops early when the goal holds or the frames are over."""
+        """One execution; stops early when the goal holds or the episode's frame `last` came."""
         following = execution.begin(self.env.player)
         try:
             while not isinstance(following, OptionEnd):
@@ -255,9 +276,6 @@ class _Stage:
                 if last is not None and self.env.episode_frames >= last:
                     return execution.cut("out_of_frames", "the prologue is over")
                 following = execution.proceed(self.env.player, changed)
-                over = limit is not None and execution.frames >= limit
-                if over and not isinstance(following, OptionEnd):
-                    return execution.cut("out_of_frames", f"not done after {limit} frames")
         except BaseException:
             execution.cut("interrupted", "stopped from outside")
             raise
