@@ -44,16 +44,29 @@ def _agents(session: Session) -> Agents:
     from engine.agents.llm.agents import llm_agents
     from engine.llm.client import LlmClient
 
-    spent = [0, 0.0]
-
-    def record(call: LlmCallRecord) -> None:
-        session.journal.record_call(call)
-        spent[0] += call.prompt_tokens + call.completion_tokens
-        spent[1] += call.cost_usd
-        session.emit(TokensUsed(tokens=int(spent[0]), cost_usd=spent[1]))
-
-    for call in session.journal.calls(session.run_id):
-        spent[0] += call.prompt_tokens + call.completion_tokens
-        spent[1] += call.cost_usd
-    client = LlmClient(session.config.llm, run_id=session.run_id, recorder=record)
+    earlier = session.journal.calls(session.run_id)
+    tokens = sum(call.prompt_tokens + call.completion_tokens for call in earlier)
+    cost = sum(call.cost_usd for call in earlier)
+    client = LlmClient(
+        session.config.llm,
+        run_id=session.run_id,
+        recorder=_Recorder(session, tokens, cost),
+        tokens_spent=tokens,
+        cost_spent=cost,
+    )
     return llm_agents(session.world, client)
+
+
+class _Recorder:
+    """Keeps each call of a model and tells the running total."""
+
+    def __init__(self, session: Session, tokens: int, cost_usd: float) -> None:
+        self._session = session
+        self._tokens = tokens
+        self._cost_usd = cost_usd
+
+    def __call__(self, call: LlmCallRecord) -> None:
+        self._session.journal.record_call(call)
+        self._tokens += call.prompt_tokens + call.completion_tokens
+        self._cost_usd += call.cost_usd
+        self._session.emit(TokensUsed(tokens=self._tokens, cost_usd=self._cost_usd))
