@@ -12,7 +12,7 @@ import typer
 
 from engine.errors import ConfigError, EngineError, UnknownName
 from studio.cli_output import BROKEN, INTERRUPTED, USAGE, Output, give, pairs, tell
-from studio.paths import Paths, find_paths
+from studio.paths import Paths, find_paths, shown_url
 from studio.settings import Settings, load_settings
 
 if TYPE_CHECKING:
@@ -319,7 +319,7 @@ def show_paths(output: OutputOption = "text") -> None:
     paths = find_paths(os.environ)
     places = {
         "home": str(paths.home),
-        "database": paths.database_url,
+        "database": shown_url(paths.database_url),
         "config": str(paths.config_file),
         "log": str(paths.log_file),
     }

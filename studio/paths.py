@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -41,6 +42,11 @@ def find_paths(env: Mapping[str, str]) -> Paths:
     url = env.get(DATABASE_VARIABLE, "").strip()
     database_url = _absolute(url) if url else f"sqlite:///{home / 'studio.db'}"
     return Paths(home, database_url, config, log)
+
+
+def shown_url(url: str) -> str:
+    """The database URL as it may be shown: without its password."""
+    return re.sub(r"(://[^/:@]*:)[^@]*@", r"\1***@", url)
 
 
 def _absolute(url: str) -> str:

@@ -52,9 +52,9 @@ def test_paths_follow_the_environment(cli, home, monkeypatch):
         "config": str(home / "config.toml"),
         "log": str(home / "studio.log"),
     }
-    monkeypatch.setenv("RLGPT_STUDIO_DB", "postgresql+psycopg://host/db")
+    monkeypatch.setenv("RLGPT_STUDIO_DB", "postgresql+psycopg://me:secret@host/db")
     answer = cli("paths")
-    assert "postgresql+psycopg://host/db" in answer.out
+    assert "postgresql+psycopg://me:***@host/db" in answer.out
     assert str(home) in answer.out
     assert not home.exists()
 
