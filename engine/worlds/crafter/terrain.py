@@ -67,7 +67,13 @@ def generate(world: Any, player: Any) -> None:
 
 @compiled
 def _noise(x: float, y: float, z: int, size: int, perm: Table, index: Table) -> float:
-    return _noise3(x / size, y / size, z, perm, index)  # type: ignore[no-any-return]
+    # All arguments as floats: each other mixture of types would be compiled once more.
+    return float(_float_noise(float(x), float(y), float(z), float(size), perm, index))
+
+
+@compiled
+def _float_noise(x: float, y: float, z: float, size: float, perm: Table, index: Table) -> float:
+    return float(_noise3(x / size, y / size, z, perm, index))
 
 
 @compiled
