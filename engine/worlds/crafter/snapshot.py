@@ -30,6 +30,11 @@ _KINDS: Mapping[str, Any] = {
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 _ELSEWHERE = frozenset({"world", "random", "player", "pos", "removed"})
 """Fields of an object that are rebuilt from the rest of the snapshot."""
+_DAMAGE = (
+    zlib.error, ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError,
+    AssertionError,
+)  # fmt: skip
+"""What reading damaged bytes can raise, in this file or in the package."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +70,14 @@ def load_snapshot(snapshot: bytes) -> Snapshot:
         state = json.loads(zlib.decompress(snapshot))
         if state["format"] != _FORMAT:
             raise EngineError(f"The snapshot has the format {state['format']!r}", hint)
+        np.random.PCG64().state = state["random"]  # refuses a state that is none
         return Snapshot(
             game=_load_game(state["game"]),
             memory=_load_memory(state["memory"]),
             over=state["over"],
             random_state=state["random"],
         )
-    except (zlib.error, ValueError, KeyError, TypeError, IndexError) as error:
+    except _DAMAGE as error:
         raise EngineError(f"The snapshot cannot be read: {error!r:.200}", hint) from error
 
 

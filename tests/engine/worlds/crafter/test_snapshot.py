@@ -135,6 +135,7 @@ def test_a_snapshot_is_plain_json_and_a_damaged_one_is_refused():
     snapshot = env.snapshot()
     state = json.loads(zlib.decompress(snapshot))
     position = env.player.memory.position
+    twice = state["game"]["objects"][:1] * 2
     broken = [
         b"",
         b"nonsense",
@@ -144,6 +145,8 @@ def test_a_snapshot_is_plain_json_and_a_damaged_one_is_refused():
         zlib.compress(json.dumps({**state, "format": "crafter-0"}).encode()),
         zlib.compress(json.dumps({**state, "memory": {}}).encode()),
         zlib.compress(json.dumps({**state, "game": {**state["game"], "objects": []}}).encode()),
+        zlib.compress(json.dumps({**state, "game": {**state["game"], "objects": twice}}).encode()),
+        zlib.compress(json.dumps({**state, "random": {}}).encode()),
     ]
     for bad in broken:
         with pytest.raises(EngineError) as caught:
