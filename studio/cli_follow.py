@@ -142,7 +142,7 @@ class Follower:
             )
         tail = log_tail(run.id, self._home)
         tell(tail or "Its process.log is empty.")
-        return Ending(run, FAILED, f"The process of run {run.id} ended without a word.", resume)
+        return Ending(run, FAILED, f"The process of run {run.id} is gone (killed?).", resume)
 
     def _went_on(self, run: RunRecord) -> bool:
         """True when a process has worked on the run since it is followed."""
