@@ -73,7 +73,7 @@ class ProgramWriter:
 
     def _compose(self, sub_action: SubAction) -> tuple[str, Blanks]:
         fixed: dict[str, Callable[[], tuple[str, Blanks]]] = {
-            "fend_off": lambda: ("fend_off", {"reach": 2, "chase": 1, "calm": 3}),
+            "fend_off": lambda: ("fend_off", {"weak": 2, "reach": 2, "chase": 1, "calm": 3}),
             "drink": self._drink,
             "eat": lambda: ("eat", {"full": 7, "prefer": "grass"}),
             "recover": lambda: ("rest", _rest("health", "count('health') >= 7")),

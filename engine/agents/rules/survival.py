@@ -16,6 +16,8 @@ DANGER = "threat <= 2 and not enclosed"
 """A creature or an arrow this close is dealt with first; in a closed room it can do nothing."""
 LIGHT = "daylight > 0.4"
 """Later than this the grass is full of zombies."""
+NOON = "daylight > 0.8"
+"""Around noon the grass is almost free of zombies: the time to stock up."""
 _CALM = "threat > 2 or enclosed"
 
 
@@ -70,8 +72,9 @@ def _fend_off() -> SubAction:
             "right answer. When to look for a fight is not, and is left to the policy."
         ),
         instruction=(
-            "While a zombie, skeleton or arrow is within 2 cells: dodge arrows, strike back, and "
-            "stop when nothing is near or what is near does not come closer."
+            "While a zombie, skeleton or arrow is within 2 cells: dodge arrows, strike back, or "
+            "withdraw when the next hit would kill; stop when nothing is near or what is near "
+            "does not come closer."
         ),
         success=_CALM,
         precondition=DANGER,
@@ -89,7 +92,10 @@ def _drink() -> SubAction:
         ),
         instruction="Drink at the nearest water until drink is 9; explore while none is known.",
         success="drink >= 8",
-        precondition=f"(drink <= 4 and {LIGHT}) or drink <= 2 or (drink <= 7 and near(water))",
+        precondition=(
+            f"(drink <= 6 and {NOON}) or (drink <= 4 and {LIGHT}) or drink <= 2 "
+            "or (drink <= 7 and near(water))"
+        ),
         interrupt=DANGER,
         budget=250,
     )
@@ -108,9 +114,7 @@ def _eat() -> SubAction:
             "least 7; explore grassland while none is known."
         ),
         success="food >= 7",
-        precondition=(
-            f"(food <= 6 and seen(cow) and {LIGHT}) or (food <= 4 and {LIGHT}) or food <= 1"
-        ),
+        precondition=f"(food <= 6 and {NOON}) or (food <= 4 and {LIGHT}) or food <= 1",
         interrupt=DANGER,
         budget=250,
     )
@@ -126,7 +130,9 @@ def _recover() -> SubAction:
         ),
         instruction="Get into a closed room and rest there until health is at least 7.",
         success="health >= 7",
-        precondition="health <= 3 and food >= 2 and drink >= 2 and wood_pickaxe >= 1",
+        precondition=(
+            "health <= 4 and food >= 3 and drink >= 3 and wood_pickaxe >= 1 and threat > 3"
+        ),
         interrupt=DANGER,
         budget=300,
     )
