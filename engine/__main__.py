@@ -1,9 +1,13 @@
-"""`python -m engine run RUN --db URL --home DIR`: the process of one run."""
+"""`python -m engine run RUN --home DIR`: the process of one run.
+
+The database's URL comes by the environment (`RLGPT_STUDIO_DB`), since it may hold a password.
+"""
 
 from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
 from pathlib import Path
 
@@ -14,9 +18,11 @@ def main(arguments: list[str] | None = None) -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     run = commands.add_parser("run", help="work on one run until it is over")
     run.add_argument("run_id")
-    run.add_argument("--db", required=True, help="SQLAlchemy URL of the database")
     run.add_argument("--home", required=True, type=Path, help="folder of the studio's files")
     options = parser.parse_args(arguments)
+    db_url = os.environ.get("RLGPT_STUDIO_DB")
+    if not db_url:
+        parser.error("RLGPT_STUDIO_DB is not set: it must hold the URL of the run's database")
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
@@ -24,7 +30,7 @@ def main(arguments: list[str] | None = None) -> int:
     from skills_db.errors import DatabaseError
 
     try:
-        return work(options.run_id, options.db, options.home)
+        return work(options.run_id, db_url, options.home)
     except DatabaseError as error:
         logging.getLogger(__name__).error("%s %s", error.message, error.hint)
         return 3

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 AgentsName = Literal["rules", "llm"]
 ApprovalPolicy = Literal["ask", "all", "none"]
@@ -51,6 +51,15 @@ class TrainingConfig(BaseModel):
     checkpoint_frames: int = Field(default=20_000, ge=1)
     device: str = "auto"
     torch_threads: int = Field(default=1, ge=1)
+
+    @model_validator(mode="after")
+    def _whole_minibatches(self) -> Self:
+        rollout = self.n_envs * self.n_steps
+        if rollout % self.batch_size:
+            raise ValueError(
+                f"batch_size {self.batch_size} must divide n_envs * n_steps = {rollout}"
+            )
+        return self
 
 
 class RunConfig(BaseModel):

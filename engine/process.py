@@ -42,8 +42,9 @@ def launch(run_id: str, *, db_url: str, home: Path) -> int:
     environment = dict(os.environ)
     # One thread: the world steps on the same core, and more threads only fight for it.
     environment.setdefault("OMP_NUM_THREADS", "1")
-    arguments = [sys.executable, "-m", "engine", "run", run_id]
-    arguments += ["--db", db_url, "--home", str(home.absolute())]
+    # By the environment: a URL may hold a password, and arguments are everybody's to read.
+    environment["RLGPT_STUDIO_DB"] = db_url
+    arguments = [sys.executable, "-m", "engine", "run", run_id, "--home", str(home.absolute())]
     with log.open("ab") as output:
         process = subprocess.Popen(
             arguments,

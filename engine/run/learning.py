@@ -8,7 +8,7 @@ from typing import Any
 from engine.agents.executive import PlanExecutive
 from engine.agents.plan import Plan
 from engine.errors import EngineError, PlanError
-from engine.events import DeviceSampled, Evaluated, Event
+from engine.events import DeviceSampled, Evaluated, Event, TrainingMetrics
 from engine.files import write_atomically
 from engine.rl.evaluate import Evaluation, evaluate
 from engine.rl.options import CodedAction
@@ -51,12 +51,13 @@ def train(session: Session) -> None:
         sample: DeviceSampled | None = sampler.due()
         if sample is not None:
             session.emit(sample)
-        session.frames = getattr(event, "frames", session.frames)
+        if isinstance(event, TrainingMetrics):
+            session.count.frames = event.frames
 
     result = Trainer(
         job, session.sandbox, report=report, control=session.training_control, on_frame=session.show
     ).run()
-    session.frames = result.frames
+    session.count.frames = result.frames
     if result.ended == "abort" or session.control() == "abort":
         session.save(training_frames=result.frames)
         raise RunStopped

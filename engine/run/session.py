@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -33,6 +34,13 @@ class RunWaits(Exception):
     """A decision is needed and nobody is asked to wait for it; the request stays open."""
 
 
+@dataclass
+class FrameCount:
+    """Env frames of training so far; the heartbeat reads it from its own thread."""
+
+    frames: int = 0
+
+
 class Session:
     """One process's hold on one run."""
 
@@ -47,6 +55,7 @@ class Session:
         *,
         progress: Progress,
         stop_signal: Callable[[], bool] = lambda: False,
+        count: FrameCount | None = None,
     ) -> None:
         self.run_id = run_id
         self.config = config
@@ -57,7 +66,8 @@ class Session:
         self.world = world
         self.sandbox = sandbox
         self.progress = progress
-        self.frames = progress.training_frames
+        self.count = count or FrameCount()
+        self.count.frames = max(self.count.frames, progress.training_frames)
         self._stop_signal = stop_signal
         self._started = time.monotonic() - progress.seconds
         self._buffer: list[Event] = []

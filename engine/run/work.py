@@ -19,7 +19,7 @@ from engine.run.play import play
 from engine.run.progress import Phase, Progress
 from engine.run.result import result
 from engine.run.saving import save_skills
-from engine.run.session import RunStopped, RunWaits, Session
+from engine.run.session import FrameCount, RunStopped, RunWaits, Session
 from engine.run.setup import agents_and_context
 from engine.sandbox.pool import Sandbox
 from engine.worlds.registry import get_world
@@ -54,9 +54,10 @@ def work(run_id: str, db_url: str, home: Path) -> int:
         me = owner()
         run = database.journal.claim(run_id, me)
         stop = _stop_on_signals()
-        with Heartbeat(db_url, run.id, me.token):
+        count = FrameCount(run.frames)
+        with Heartbeat(db_url, run.id, me.token, frames=lambda: count.frames):
             try:
-                return _work(run, database, Home(home), stop)
+                return _work(run, database, Home(home), stop, count)
             finally:
                 database.journal.release(run.id, me.token)
     finally:
@@ -71,7 +72,9 @@ def _stop_on_signals() -> threading.Event:
     return stop
 
 
-def _work(run: RunRecord, database: Database, home: Home, stop: threading.Event) -> int:
+def _work(
+    run: RunRecord, database: Database, home: Home, stop: threading.Event, count: FrameCount
+) -> int:
     journal = database.journal
     try:
         if run.kind == "play":
@@ -90,6 +93,7 @@ def _work(run: RunRecord, database: Database, home: Home, stop: threading.Event)
                 sandbox,
                 progress=progress,
                 stop_signal=stop.is_set,
+                count=count,
             )
             return _phases(session, resumed=run.progress is not None)
     except (EngineError, DatabaseError) as error:
@@ -141,8 +145,9 @@ def _end(session: Session, state: RunState, code: int) -> int:
     outcome = result(session, state)
     if state is RunState.FINISHED:
         session.emit(RunFinished(result=outcome))
-    session.enter(state, "" if state is RunState.FINISHED else f"in phase {session.progress.phase}")
-    session.journal.set_state(session.run_id, state, result=outcome)
+    detail = "" if state is RunState.FINISHED else f"in phase {session.progress.phase}"
+    session.enter(state, detail)
+    session.journal.set_state(session.run_id, state, detail, result=outcome)
     return code
 
 

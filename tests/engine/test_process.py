@@ -68,7 +68,7 @@ def test_a_launched_process_stands_alone(spy, tmp_path, monkeypatch):
     pid = launch("some-run", db_url="sqlite:////x.db", home=home)
     wait_for_end(pid)
     said = log_file("some-run", home).read_text()
-    assert f"arguments -m engine run some-run --db sqlite:////x.db --home {home}" in said
+    assert f"arguments -m engine run some-run --home {home}" in said
     assert "session leader True" in said
     assert "threads 1" in said
     assert "input ''" in said
