@@ -25,7 +25,7 @@ PROLOGUE_FRAMES = 1500
 """Env frames to bring about a precondition before another seed is tried."""
 SEEDS_PER_TRIAL = 3
 """Worlds tried for one trial; in some the precondition cannot be brought about."""
-RESUMPTIONS = 8
+RESUMPTIONS = 25
 """Times an interrupted execution is taken up again after the danger is over."""
 RELIEF_FRAMES = 200
 """Env frames the approved actions have to deal with what interrupted."""

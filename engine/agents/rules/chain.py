@@ -19,6 +19,9 @@ from engine.worlds.predicate import AllOf, AnyOf, Compare, Node, Not, Number, Te
 Kind = Literal["collect", "place", "make", "eat", "defeat", "rest"]
 INVENTORY_LIMIT = 9
 """No step ever waits for more of an item than this."""
+SHELTER_ITEM = "stone"
+SHELTER_AMOUNT = 4
+"""Open sides and the entrance of a closed room are shut with so many."""
 _KINDS: dict[str, Kind] = {"collect": "collect", "place": "place", "make": "make"}
 
 
@@ -70,6 +73,9 @@ class Chain:
             for step in self.steps
             if step.recipe is not None and item in step.recipe.needs
         ]
+        rest = next((step for step in self.steps if step.kind == "rest"), None)
+        if rest is not None and item == SHELTER_ITEM and not spent:
+            spent = [Use(SHELTER_AMOUNT, rest.done)]
         wish = self.wanted.get(item, 0)
         return tuple([*spent, Use(wish, None)] if wish else spent)
 
@@ -179,7 +185,7 @@ class RecipeBook:
             return Step(name, "eat" if verb == "eat" else "defeat", target, done), tuple(before)
         if name == "wake_up":
             # Asleep in the open a player is lost; a closed room takes a pickaxe and a stone.
-            before = ["collect_stone"] if self.giving("stone") else []
+            before = [f"collect_{SHELTER_ITEM}"] if self.giving(SHELTER_ITEM) else []
             return Step(name, "rest", target, done), tuple(before)
         raise self._beyond(name)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.agents.plan import Subtask
 from engine.agents.protocols import TaskContext
-from engine.agents.rules.chain import Chain, RecipeBook, Step
+from engine.agents.rules.chain import SHELTER_ITEM, Chain, RecipeBook, Step
 from engine.errors import AgentError
 from engine.worlds.base import TaskSpec, Vocabulary, World
 from engine.worlds.predicate import parse
@@ -13,8 +13,8 @@ AUTHOR = "rules"
 STAY_ALIVE = "stay_alive"
 REST = "wake_up"
 _VITALS = ("health", "food", "drink", "energy")
-_SHELTER_NEEDS = "collect_stone"
-"""A closed room is dug with a pickaxe and shut with a stone."""
+_SHELTER_NEEDS = f"collect_{SHELTER_ITEM}"
+"""A closed room is dug with a pickaxe and shut with stones."""
 CHEAP = ("wood", "stone")
 """What lies about in plenty: a weapon of it is worth the way."""
 _GOALS = {

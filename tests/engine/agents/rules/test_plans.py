@@ -104,6 +104,11 @@ def test_gathering_is_enough_for_all_that_is_ahead() -> None:
     assert chain.enough("sapling") is None
 
 
+def test_a_place_to_rest_takes_stones() -> None:
+    gather = next(a for a in plan_for("wake_up").sub_actions() if a.name == "gather_stone")
+    assert gather.success == "stone >= 4 or unlocked(wake_up)"
+
+
 def test_an_amount_that_is_asked_for_is_gathered() -> None:
     task = TaskSpec("nine_wood", "nine wood", "wood > 8 and near(table)")
     context = TaskContext(task, WORLD, FRAMES)
