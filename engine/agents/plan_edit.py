@@ -154,7 +154,29 @@ def flip_mode(plan: Plan, name: str, *, budget: int | None = None) -> Plan:
         action, mode=mode, reason=f"a person marked it {mode}", budget=budget or max(1, share)
     )
     changed = _replace_action(plan, name, flipped)
-    return changed if budget is not None else _shared(changed, name, total)
+    return changed if budget is not None else share_training(changed, total, keep=(name,))
+
+
+def share_training(plan: Plan, frames: int, *, keep: Collection[str] = ()) -> Plan:
+    """The plan with rl budgets scaled to sum up to `frames`; those of `keep` stay. No edit."""
+    rl = plan.sub_actions("rl")
+    left = frames - sum(action.budget for action in rl if action.name in keep)
+    scaled = [action for action in rl if action.name not in keep]
+    old = sum(action.budget for action in scaled)
+    budgets = {action.name: max(1, left * action.budget // old) for action in scaled}
+    if scaled:
+        budgets[scaled[-1].name] += max(0, left - sum(budgets.values()))
+    subtasks = [
+        _with(
+            subtask,
+            sub_actions=tuple(
+                _with(action, budget=budgets.get(action.name, action.budget))
+                for action in subtask.sub_actions
+            ),
+        )
+        for subtask in plan.subtasks
+    ]
+    return _with(plan, subtasks=tuple(subtasks))
 
 
 def find_subtask(plan: Plan, name: str) -> Subtask:
@@ -318,21 +340,6 @@ def _example(words: Vocabulary) -> str:
         if names:
             return f"{test}({min(names)})"
     return f"{min(words.numbers, default='frames')} >= 1"
-
-
-def _shared(plan: Plan, name: str, total: int) -> Plan:
-    """The plan with its training frames summing up to `total`, in the proportions they have."""
-    rl = plan.sub_actions("rl")
-    old = sum(action.budget for action in rl if action.name != name)
-    flipped = sum(action.budget for action in rl if action.name == name)
-    left, result = total - flipped, plan
-    others = [action for action in rl if action.name != name]
-    for index, action in enumerate(others):
-        last = index == len(others) - 1
-        budget = left if last else max(1, (total - flipped) * action.budget // old)
-        left -= budget
-        result = _replace_action(result, action.name, _with(action, budget=max(1, budget)))
-    return result
 
 
 def _with(record: _R, **changes: Any) -> _R:

@@ -17,6 +17,7 @@ from engine.agents.plan_edit import (
     rename_subtask,
     set_action,
     set_subtask,
+    share_training,
 )
 from engine.errors import PlanError
 from engine.worlds.base import World
@@ -145,6 +146,16 @@ def test_flipping_keeps_the_frames_of_training(plan: Plan) -> None:
     all_code = flip_mode(flip_mode(plan, "survive"), "search")
     assert all_code.training_frames == 0
     assert flip_mode(all_code, "chop").training_frames > 10_000
+
+
+def test_training_frames_can_be_shared_anew(plan: Plan) -> None:
+    shared = share_training(plan, 1_000)
+    assert [action.budget for action in shared.sub_actions("rl")] == [600, 400]
+    assert shared.author == plan.author
+    assert share_training(plan, 100_001).training_frames == 100_001
+    assert share_training(plan, 90_000, keep=("search",)).sub_actions("rl")[0].budget == 50_000
+    all_code = flip_mode(flip_mode(plan, "survive"), "search")
+    assert share_training(all_code, 500) == all_code
 
 
 def test_a_good_plan_has_no_problems(plan: Plan, world: World) -> None:
