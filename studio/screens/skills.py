@@ -17,7 +17,7 @@ from studio.widgets.diff_view import DiffView
 from studio.widgets.evaluation_panel import EvaluationPanel
 from studio.widgets.paint import spread, toned
 from studio.widgets.pick_list import PickList
-from studio.widgets.skill_rows import head, kind_words, row
+from studio.widgets.skill_rows import head, kinds_words, row
 from studio.widgets.too_small import TooSmall
 from studio.words import plural
 
@@ -202,7 +202,7 @@ class SkillsScreen(Searching[None]):
 
     def _draw_title(self) -> None:
         title = self.query_one("#skills-title", Static)
-        kinds = "all kinds" if self._kind is None else f"{kind_words(self._kind)}s only"
+        kinds = "all kinds" if self._kind is None else f"{kinds_words(self._kind)} only"
         worlds = "all worlds" if self._world is None else self._world
         count = plural(len(self._skills), "skill")
         if len(self._skills) == LIMIT:

@@ -14,7 +14,7 @@ from studio.words import KINDS, ago, author_words, compact, moment, percent, plu
 if TYPE_CHECKING:
     from skills_db.records import SkillRecord, SkillVersionRecord
 
-_NAME = 22
+_NAME = 20
 _MOST_ACTIONS = 8
 
 
@@ -23,21 +23,31 @@ def kind_words(kind: str) -> str:
     return KINDS.get(kind, kind.replace("_", " "))
 
 
+def kinds_words(kind: str) -> str:
+    """`coded actions` or `policies`."""
+    words = kind_words(kind)
+    return f"{words[:-1]}ies" if words.endswith("y") else f"{words}s"
+
+
 def row(skill: SkillRecord, width: int, now: datetime) -> Content:
-    """Name, kind, version, success rate with its episodes, and when; the kind goes first."""
+    """Name, kind, version, success rate with its episodes, and when.
+
+    In a narrow place the kind goes first, then the age.
+    """
     latest = skill.latest
-    rate = f"{percent(latest.success_rate):>5} of {latest.episodes:<3}"
-    when = f"{ago(latest.created_at, now):>10}"
-    kind = f"{kind_words(skill.kind):<14}"
-    room = width - len(rate) - len(when) - 6
-    parts = [(f"v{latest.version:<4}", "muted"), (rate, "plain"), (f" {when}", "muted")]
-    if room - len(kind) >= _NAME:
-        room -= len(kind)
-        parts.insert(0, (kind, "muted"))
-    name = Content(skill.name).truncate(max(1, room - 1), ellipsis=True)
-    right = Content("").join(toned(text, "muted" if tone == "muted" else "plain")
-                             for text, tone in parts)  # fmt: skip
-    return spread(name, right, width)
+    columns = [
+        (2, f"{kind_words(skill.kind):<14}", "muted"),
+        (0, f"v{latest.version:<4}", "muted"),
+        (0, f"{percent(latest.success_rate):>5} of {latest.episodes:<3}", "plain"),
+        (1, f"{ago(latest.created_at, now):>11}", "muted"),
+    ]
+    for importance in (2, 1):
+        if width - sum(len(text) for _, text, _ in columns) < _NAME:
+            columns = [column for column in columns if column[0] != importance]
+    right = Content("").join(
+        toned(text, "muted" if tone == "muted" else "plain") for _, text, tone in columns
+    )
+    return spread(Content(skill.name), right, width)
 
 
 def head(version: SkillVersionRecord, versions: int, width: int, now: datetime) -> Content:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import os
@@ -9,7 +10,7 @@ import random
 import socket
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +18,8 @@ from types import ModuleType
 import crafter
 import numpy as np
 import pytest
+from textual.pilot import Pilot
+from textual.worker import WorkerCancelled, WorkerFailed
 
 from engine import events
 from engine.agents.plan import Critique, Trial
@@ -342,3 +345,19 @@ def studio(paths: Paths, database: Database, clock: Clock, utc: None) -> StudioA
     app.now = lambda: NOW
     clock.time = NOW - timedelta(days=2)
     return app
+
+
+@pytest.fixture
+def settle() -> Callable[[Pilot[str]], Awaitable[None]]:
+    """Waits until no thread reads the database and everything is drawn."""
+
+    async def wait(pilot: Pilot[str]) -> None:
+        await pilot.pause()
+        for _ in range(3):
+            for worker in list(pilot.app.workers):
+                if worker.group == "data":
+                    with contextlib.suppress(WorkerFailed, WorkerCancelled):
+                        await worker.wait()
+            await pilot.pause()
+
+    return wait
