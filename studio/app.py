@@ -56,6 +56,7 @@ class StudioApp(App[str]):
         "styles/panes.tcss",
         "styles/dialogs.tcss",
         "styles/panels.tcss",
+        "styles/panels.tcss",
     ]
     BINDINGS: ClassVar[list[BindingType]] = keymap.bindings("studio")
     COMMANDS = {StudioCommands}

@@ -22,8 +22,10 @@ def parse_count(text: str, what: str) -> int:
     factor = _FACTORS.get(plain[-1:], 1)
     try:
         value = float(plain[:-1]) * factor if factor > 1 else int(plain)
-    except ValueError as error:
+        if value != int(value):
+            raise CountError(f"{what} {text!r} is not a whole number")
+    except CountError:
+        raise
+    except (ValueError, OverflowError) as error:
         raise CountError(f"{what} {text!r} is no number: write 100000 or 100k") from error
-    if value != int(value):
-        raise CountError(f"{what} {text!r} is not a whole number")
     return int(value)

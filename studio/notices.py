@@ -30,22 +30,21 @@ def plan_asked(plan: Plan, changed: bool, problems: tuple[str, ...]) -> Said:
     if problems:
         more = f" ({len(problems) - 1} more)" if len(problems) > 1 else ""
         return Said("bad", "✗ The plan cannot stand yet", problems[0] + more)
-    by = "your edited plan" if changed else "the plan"
-    text = f"{summary(plan)}. Approve {by} with a, or edit it first."
-    return Said("warn", "◆ Your turn", text)
+    what = "a approves your edits" if changed else "a approves, e edits"
+    return Said("warn", "◆ Your turn", f"{summary(plan)}. {what}.")
 
 
 def code_asked(proposal: CodeProposal, edited: bool, versions: bool) -> Said:
     """Code waits for the person."""
     name = f"{proposal.sub_action} version {proposal.version}"
     if edited:
-        return Said("warn", "◆ Your turn", f"{name} with your edit. Approve it with a.")
+        return Said("warn", "◆ Your turn", f"{name} with your edit: a approves it.")
     if proposal.diagnostics:
         count = plural(len(proposal.diagnostics), "finding")
         text = f"{name} does not pass the check ({count}). Edit it with e, or send it back with r."
         return Said("bad", "◆ Your turn", text)
-    rest = " d shows what changed." if versions else ""
-    return Said("warn", "◆ Your turn", f"{name}: read it, then approve with a.{rest}")
+    rest = ", d shows the diff" if versions else ""
+    return Said("warn", "◆ Your turn", f"{name}: read it, a approves{rest}.")
 
 
 def save_asked(count: int, kept: int) -> Said:

@@ -99,7 +99,8 @@ class CodeReading(RunScreen):
         if not self.model.on_asked_code:
             self.app.toast("Only code that waits for your approval can be edited.")
             return
-        self.bring_up_asked()
+        if not self.shows_asked():
+            self.bring_up_asked()
         shown = self.model.reviewed()
         if shown is None:
             return

@@ -95,13 +95,12 @@ class CommentArea(TextArea):
     class Sent(Message):
         """The person is done with the comment."""
 
-    async def _on_key(self, event: events.Key) -> None:
+    def on_key(self, event: events.Key) -> None:
+        """Enter sends instead of breaking the line."""
         if event.key == "enter":
             event.stop()
             event.prevent_default()
             self.post_message(self.Sent())
-            return
-        await super()._on_key(event)
 
 
 class CommentDialog(ModalScreen[str | None]):

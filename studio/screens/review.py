@@ -8,14 +8,15 @@ from textual import on
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
-from textual.widgets import Footer, OptionList
-from textual.widgets.option_list import Option
+from textual.widgets import OptionList
 
 from studio import keymap, notices
 from studio.screens.deciding import Deciding
 from studio.widgets.charset import ascii_only
+from studio.widgets.key_bar import KeyBar
 from studio.widgets.notice import Notice
 from studio.widgets.paint import spread, toned
+from studio.widgets.pick_list import PickList
 from studio.widgets.review_view import ReviewView
 from studio.widgets.run_status import RunStatus
 from studio.widgets.too_small import TooSmall
@@ -27,10 +28,8 @@ if TYPE_CHECKING:
 LIST_WIDTH = 31
 
 
-class ProposalList(OptionList):
+class ProposalList(PickList):
     """Every version of every sub-action's code, in the order they came."""
-
-    BINDINGS = keymap.bindings("list")
 
 
 class ReviewScreen(Deciding):
@@ -55,7 +54,7 @@ class ReviewScreen(Deciding):
             yield ProposalList(id="proposals")
             yield ReviewView(id="review")
         yield Notice(id="notice")
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         """The keyboard is where the code is."""
@@ -85,17 +84,18 @@ class ReviewScreen(Deciding):
     def _draw_list(self) -> None:
         proposals = self.model.view.proposals
         listed = self.query_one(ProposalList)
-        rows = []
-        for number, proposal in enumerate(proposals):
-            sign = self.model.sign_of(proposal)
-            mark = toned(f"{sign.mark(ascii_only(self))} ", sign.tone)
-            name = Content.assemble(mark, proposal.sub_action, f" v{proposal.version}")
-            rows.append(Option(spread(name, toned(sign.word, "muted"), LIST_WIDTH), id=str(number)))
+        index = len(proposals) - 1 if self.model.index is None else self.model.index
         with self.prevent(OptionList.OptionHighlighted):
-            listed.set_options(rows)
-            if rows:
-                index = self.model.index
-                listed.highlighted = len(rows) - 1 if index is None else index
+            listed.show_rows(range(len(proposals)), str, self._row)
+            if proposals:
+                listed.highlighted = index
+
+    def _row(self, number: int) -> Content:
+        proposal = self.model.view.proposals[number]
+        sign = self.model.sign_of(proposal)
+        mark = toned(f"{sign.mark(ascii_only(self))} ", sign.tone)
+        name = Content.assemble(mark, proposal.sub_action, f" v{proposal.version}")
+        return spread(name, toned(sign.word, "muted"), LIST_WIDTH)
 
     @on(OptionList.OptionHighlighted)
     def _look(self, event: OptionList.OptionHighlighted) -> None:

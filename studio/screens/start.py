@@ -9,15 +9,17 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import Footer, OptionList, Static
-from textual.widgets.option_list import Option
+from textual.widgets import OptionList, Static
 
 from studio import keymap
 from studio.widgets.charset import ascii_only
-from studio.widgets.paint import MUTED, painted, spread, toned
+from studio.widgets.key_bar import KeyBar
+from studio.widgets.paint import MUTED, toned
+from studio.widgets.pick_list import PickList
+from studio.widgets.run_rows import row
 from studio.widgets.task_line import TaskLine, Wish
 from studio.widgets.too_small import TooSmall
-from studio.words import ago, plural, state_sign
+from studio.words import plural
 
 if TYPE_CHECKING:
     from skills_db.records import RunRecord
@@ -26,21 +28,30 @@ if TYPE_CHECKING:
 RECENT = 8
 
 
-class RecentRuns(OptionList):
-    """The newest runs; enter goes to one."""
+_GUIDE = (
+    ("1 Plan", "the agents cut the task into sub-actions; you edit and approve"),
+    ("2 Code", "you read each piece of code and approve it before it runs"),
+    ("3 Trials", "it runs in the world, and a critic judges what it did"),
+    ("4 Training", "PPO learns the rest, with your code as extra actions"),
+    ("5 Results", "beside the untrained policy; you say what is kept as a skill"),
+)
 
-    BINDINGS = keymap.bindings("list")
+
+class RecentRuns(PickList):
+    """The newest runs; enter goes to one."""
 
 
 class StartScreen(Screen[None]):
     """Enter starts what the task line says."""
 
     app: StudioApp
+    BINDINGS = keymap.bindings("start")
 
     def __init__(self, wish: Wish) -> None:
         super().__init__()
         self._wish = wish
         self._runs: tuple[RunRecord, ...] = ()
+        self._told = False
 
     def compose(self) -> ComposeResult:
         """Name, task line, earlier runs."""
@@ -55,8 +66,9 @@ class StartScreen(Screen[None]):
             )
             yield TaskLine(self._wish, (self._wish.world,))
             yield Static(markup=False, id="recent-title")
+            yield Static(_guide(), id="guide")
             yield RecentRuns(id="recent")
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         """Typing goes to the task; earlier runs come once there is something on the screen."""
@@ -74,7 +86,9 @@ class StartScreen(Screen[None]):
         try:
             self._runs = await self.app.in_thread(lambda: self.app.data.journal.runs(limit=RECENT))
         except Exception as error:
-            self.app.show_error("The runs could not be read", error)
+            if not self._told:
+                self._told = True
+                self.app.show_error("The runs could not be read", error)
             return
         self._draw_recent()
 
@@ -87,27 +101,34 @@ class StartScreen(Screen[None]):
         if event.option_id is not None:
             self.app.open_run(event.option_id)
 
+    def action_go(self) -> None:
+        """Start the run."""
+        self.query_one(TaskLine).submit()
+
     def on_resize(self) -> None:
         """Rows are laid out by hand for the width."""
-        self._draw_recent()
+        self.call_after_refresh(self._draw_recent)
 
     def _draw_recent(self) -> None:
         listed = self.query_one(RecentRuns)
         listed.display = bool(self._runs)
+        self.query_one("#guide").display = not self._runs
         title = self.query_one("#recent-title", Static)
         open_runs = sum(not run.seen_state.is_final for run in self._runs)
-        words = "Earlier runs"
+        words = "Earlier runs" if self._runs else "What happens then"
         if open_runs:
-            words += f", {plural(open_runs, 'run')} still going on"
-        title.update(toned(words if self._runs else "", "muted"))
-        width = max(30, listed.scrollable_content_region.width - 2)
-        place = listed.highlighted
-        rows = [Option(self._row(run, width), id=run.id) for run in self._runs]
-        listed.set_options(rows)
-        listed.highlighted = min(place or 0, len(rows) - 1) if rows else None
+            words += f", {plural(open_runs, 'run')} not over yet"
+        title.update(toned(words, "muted"))
+        self.call_after_refresh(self._draw_rows)
 
-    def _row(self, run: RunRecord, width: int) -> Content:
-        sign = painted(state_sign(run.seen_state), ascii_only=ascii_only(self))
-        left = Content.assemble(sign.pad_right(max(0, 17 - sign.cell_length)), run.task)
-        right = toned(f"{run.agents}  {ago(run.created_at, self.app.now()):>12}", "muted")
-        return spread(left, right, width)
+    def _draw_rows(self) -> None:
+        listed = self.query_one(RecentRuns)
+        now, ascii_too = self.app.now(), ascii_only(self)
+        listed.show_rows(
+            self._runs, lambda run: run.id, lambda run: row(run, listed.row_width, now, ascii_too)
+        )
+
+
+def _guide() -> Content:
+    lines = [Content.assemble((f"{name:<12}", "bold"), (text, MUTED)) for name, text in _GUIDE]
+    return Content("\n").join(lines)

@@ -9,7 +9,6 @@ from textual import events, on, work
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.widget import Widget
-from textual.widgets import Footer, SelectionList
 
 from studio import keymap, notices
 from studio.event_words import FREQUENT_KINDS, describe
@@ -25,12 +24,14 @@ from studio.screens.deciding import Deciding
 from studio.screens.run_screen import RunScreen
 from studio.screens.steering import Steering, is_open, is_pausable, is_resumable
 from studio.widgets.event_log import EventLog
+from studio.widgets.key_bar import KeyBar
 from studio.widgets.notice import Notice
 from studio.widgets.pane_bar import PaneBar
 from studio.widgets.plan_editor import PlanEditor
 from studio.widgets.results_pane import ResultsPane
 from studio.widgets.review_view import ReviewView
 from studio.widgets.run_status import RunStatus
+from studio.widgets.save_question import SaveQuestion
 from studio.widgets.too_small import TooSmall
 from studio.widgets.training_panel import TrainingPanel
 from studio.widgets.trial_panel import TrialPanel
@@ -66,7 +67,7 @@ class WorkspaceScreen(Deciding, Steering):
     """Follows one run; what the person decides goes back to it."""
 
     BINDINGS = [
-        *keymap.bindings("decide", "code", "run", "start"),
+        *keymap.bindings("decide", "code", "run"),
         *keymap.bindings("dialog", only=frozenset({"dialog.back"})),
     ]
 
@@ -79,6 +80,9 @@ class WorkspaceScreen(Deciding, Steering):
         self.pane = "plan"
         self._right = "code"
         self._moving = False
+        self._focused: Widget | None = None
+        self.seen_seq = 0
+        """Number of the newest event that was drawn."""
         self._last_line = ""
         self._ready = False
 
@@ -95,7 +99,7 @@ class WorkspaceScreen(Deciding, Steering):
             yield ResultsPane(id="results", classes="pane")
             yield EventLog(id="log", classes="pane")
         yield Notice(id="notice")
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         """Follow the run from its first event on."""
@@ -124,6 +128,7 @@ class WorkspaceScreen(Deciding, Steering):
                 if record.kind not in FREQUENT_KINDS:
                     self._last_line = describe(record)
                     break
+            self.seen_seq = message.events[-1].seq
             self.redraw()
 
     @on(RunChanged)
@@ -185,9 +190,8 @@ class WorkspaceScreen(Deciding, Steering):
         """Something else is asked, or nothing any more."""
         self.model.set_approval(approval)
         plan, results = self.query_one(PlanEditor), self.query_one(ResultsPane)
-        if approval is None or approval.kind != "plan":
-            plan.end()
-        else:
+        plan.end()
+        if approval is not None and approval.kind == "plan":
             self.begin_plan(approval)
         if approval is not None and approval.kind == "save":
             results.ask(approval.payload["skills"])
@@ -289,7 +293,7 @@ class WorkspaceScreen(Deciding, Steering):
     def _plan_refused(self, message: PlanEditor.Refused) -> None:
         self.app.toast(f"Not changed: {message.reason}", "warning")
 
-    @on(SelectionList.SelectedChanged)
+    @on(SaveQuestion.Ticked)
     def _ticked(self) -> None:
         self.say()
 
@@ -305,7 +309,7 @@ class WorkspaceScreen(Deciding, Steering):
             return notices.plan_asked(editor.plan, editor.changed, editor.problems())
         shown = review.shown
         if review.editing:
-            text = "ctrl+s keeps the edit, esc gives it up. Nothing is approved by either."
+            text = "ctrl+s keeps the edit, esc gives it up; neither approves it."
             return notices.Said("accent", "✎ Editing", text)
         if model.asks("code") and model.on_asked_code and shown is not None:
             has_base = shown.base_code is not None
@@ -316,7 +320,7 @@ class WorkspaceScreen(Deciding, Steering):
         if model.approval is not None:
             text = f"{model.approval.subject} waits. a brings it up."
             return notices.Said("warn", "◆ Your turn", text)
-        return notices.standing(model, self._last_line)
+        return notices.standing(model, "" if self.shows("log") else self._last_line)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what applies now is offered in footer, palette and help."""
@@ -407,11 +411,18 @@ class WorkspaceScreen(Deciding, Steering):
         self._moving = False
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Tab or mouse went to another pane: that is where the person wants to be."""
+        """Tab or mouse went to another pane: that is where the person wants to be.
+
+        When the widget with the keyboard was hidden, nobody wanted anything.
+        """
+        before, self._focused = self._focused, event.widget
+        chosen = before is not None and is_displayed(before) and not self._moving
         pane = self.pane_of(event.widget)
-        if pane is not None and pane != self.pane and not self._moving:
+        if pane is not None and pane != self.pane and chosen:
             self.following = False
             self.pane = pane
+            if pane not in LEFT:
+                self._right = pane
             self._place()
 
     def pane_of(self, widget: Widget) -> str | None:
@@ -428,10 +439,16 @@ class WorkspaceScreen(Deciding, Steering):
 
     def _visible(self) -> tuple[str, ...]:
         if self.has_class("-wide"):
-            return ("plan", self._right, "log")
+            return ("plan", "log") if self._planning else ("plan", self._right, "log")
         return (self.pane,)
 
+    @property
+    def _planning(self) -> bool:
+        """True while there is nothing but a plan: it gets the whole width then."""
+        return self.pane in LEFT and not self.model.view.proposals
+
     def _place(self) -> None:
+        self.query_one("#panes").set_class(self._planning, "-planning")
         for pane, _ in PANES:
             widget = self.query_one(f"#{pane}")
             widget.set_class(pane == self.pane, "-active")
@@ -485,10 +502,14 @@ def first_focusable(widget: Widget) -> Widget | None:
 
 def _focusable_in(widget: Widget) -> Iterator[Widget]:
     for child in widget.walk_children(Widget):
-        if child.focusable and all(
-            node.display for node in child.ancestors_with_self if isinstance(node, Widget)
-        ):
+        if child.focusable and is_displayed(child):
             yield child
+
+
+def is_displayed(widget: Widget) -> bool:
+    """True when neither the widget nor anything around it is hidden."""
+    around = (node for node in widget.ancestors_with_self if isinstance(node, Widget))
+    return widget.is_attached and all(node.display for node in around)
 
 
 def load_world(name: str) -> World:

@@ -37,10 +37,10 @@ class DiffView(Reader):
 
 def unified(before: str, after: str) -> tuple[Content, tuple[int, ...]]:
     """The diff as text, and the rows where its changes begin."""
-    from studio.highlighting import python_lines
+    from studio.highlighting import python_lines, text_lines
 
     old, new = python_lines(before), python_lines(after)
-    old_text, new_text = before.splitlines(), after.splitlines()
+    old_text, new_text = text_lines(before), text_lines(after)
     width = len(str(max(len(old), len(new), 1)))
     rows: list[Content] = []
     changes: list[int] = []

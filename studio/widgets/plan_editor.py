@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from textual import on
+from textual import events, on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import OptionList, Static
-from textual.widgets.option_list import Option
 
 from studio import keymap
 from studio.run_view import RunView
 from studio.widgets.charset import ascii_only
 from studio.widgets.paint import MUTED
+from studio.widgets.pick_list import PickList
 from studio.widgets.plan_rows import Part, details, parts, rows
 from studio.widgets.reader import Reader
 
@@ -27,10 +27,19 @@ if TYPE_CHECKING:
 _EMPTY = "The plan appears here once the planner and the slow agent have written it."
 
 
-class PlanList(OptionList):
-    """The rows of the plan."""
+SIDE_BY_SIDE = 84
+"""From this width on the selected part stands beside the rows."""
 
-    BINDINGS = keymap.bindings("list")
+
+class PlanList(PickList):
+    """The rows of the plan; they are laid out by hand for the width there is."""
+
+    class Laidout(Message):
+        """There is another width now."""
+
+    def on_resize(self) -> None:
+        """Tell whoever draws the rows."""
+        self.post_message(self.Laidout())
 
 
 class PlanEditor(Vertical):
@@ -239,10 +248,14 @@ class PlanEditor(Vertical):
         if part is None or plan is None:
             reader.show_text(Content(""))
         else:
-            reader.show_text(details(plan, part, reader.content_size.width))
+            reader.show_text(details(plan, part, max(30, reader.content_size.width)))
 
-    def on_resize(self) -> None:
-        """Rows are laid out by hand for the width."""
+    def on_resize(self, event: events.Resize) -> None:
+        """Wide enough, the selected part goes beside the rows."""
+        self.set_class(event.size.width >= SIDE_BY_SIDE, "-side")
+
+    @on(PlanList.Laidout)
+    def _relayout(self) -> None:
         self._draw()
 
     def _do(self, edit: Edit) -> None:
@@ -276,18 +289,6 @@ class PlanEditor(Vertical):
         self.query_one(".plan-details").display = plan is not None
         if plan is None:
             return
-        selected, position = self.selected, listed.highlighted or 0
-        width = max(20, listed.scrollable_content_region.width - 2)
-        options = [
-            Option(row, id=part.key)
-            for part, row in rows(plan, self._view, width, ascii_only(self))
-        ]
-        listed.set_options(options)
-        if not options:
-            return
-        keys = [option.id for option in options]
-        if selected is not None and selected.key in keys:
-            listed.highlighted = keys.index(selected.key)
-        else:
-            listed.highlighted = min(position, len(options) - 1)
+        drawn = dict(rows(plan, self._view, listed.row_width, ascii_only(self)))
+        listed.show_rows(list(drawn), lambda part: part.key, lambda part: drawn[part])
         self._draw_details()

@@ -86,7 +86,7 @@ def details(plan: Plan, part: Part, width: int) -> Content:
             return _subtask_details(subtask, width)
         for action in subtask.sub_actions:
             if part == Part("action", action.name):
-                return _action_details(action)
+                return _action_details(action, width)
     return Content("")
 
 
@@ -101,15 +101,17 @@ def summary(plan: Plan) -> str:
 
 def _subtask_details(subtask: Subtask, width: int) -> Content:
     return _fields(
+        width,
         ("goal", subtask.goal),
         ("succeeds", subtask.success),
         ("after", ", ".join(subtask.depends_on) or "nothing"),
     )
 
 
-def _action_details(action: SubAction) -> Content:
+def _action_details(action: SubAction, width: int) -> Content:
     per = "in one execution at most" if action.mode == "code" else "of training"
     return _fields(
+        width,
         ("mode", f"{action.mode}: {action.reason}"),
         ("do", action.instruction),
         ("starts", action.precondition),
@@ -119,8 +121,15 @@ def _action_details(action: SubAction) -> Content:
     )
 
 
-def _fields(*fields: tuple[str, str]) -> Content:
-    lines = [
-        Content.assemble((f"{name:<9}", FAINT), " ".join(value.split())) for name, value in fields
-    ]
+_LABEL = 10
+
+
+def _fields(width: int, *fields: tuple[str, str]) -> Content:
+    """Labels at the left, values wrapped beside them."""
+    lines: list[Content] = []
+    for name, value in fields:
+        text = Content(" ".join(value.split()))
+        for number, line in enumerate(text.wrap(max(12, width - _LABEL)) or [Content()]):
+            label = f"{name:<{_LABEL}}" if number == 0 else " " * _LABEL
+            lines.append(Content.assemble((label, MUTED), line))
     return Content("\n").join(lines)

@@ -57,9 +57,10 @@ class Reviewed:
 class CodeArea(TextArea):
     """The editor in place; esc leaves it instead of moving on to the next widget."""
 
-    async def _on_key(self, event: events.Key) -> None:
-        if event.key != "escape":
-            await super()._on_key(event)
+    def on_key(self, event: events.Key) -> None:
+        """The key goes on to whoever is bound to it."""
+        if event.key == "escape":
+            event.prevent_default()
 
 
 class ReviewView(Vertical):

@@ -3,63 +3,103 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widgets import SelectionList, Static
-from textual.widgets.selection_list import Selection
+from textual.message import Message
+from textual.widgets import Static
 
 from studio import keymap
-from studio.widgets.paint import MUTED
+from studio.widgets.paint import MUTED, spread
+from studio.widgets.pick_list import PickList
 from studio.words import KINDS, percent
 
 
-class SkillChoices(SelectionList[str]):
-    """The candidates; space ticks and unticks."""
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A skill that may be saved."""
 
-    BINDINGS = keymap.bindings("list")
+    name: str
+    kind: str
+    success: str
+    description: str
+
+
+class SkillChoices(PickList):
+    """The candidates; space ticks and unticks, and so does a click."""
+
+    BINDINGS = keymap.bindings("save")
+
+    def action_tick(self) -> None:
+        """As a click does."""
+        self.action_select()
 
 
 class SaveQuestion(Vertical):
     """The candidates of a *save* approval."""
 
+    class Ticked(Message):
+        """The person ticked or unticked one."""
+
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
-        self._names: tuple[str, ...] = ()
+        self._candidates: tuple[Candidate, ...] = ()
+        self._unticked: frozenset[str] = frozenset()
 
     def compose(self) -> ComposeResult:
         """Title and list."""
-        yield Static("Save as skills   space ticks and unticks", classes="section", markup=False)
+        yield Static("Save as skills", classes="section", markup=False)
         yield SkillChoices()
 
     def ask(self, skills: Sequence[Mapping[str, Any]]) -> None:
         """Show candidates, all ticked."""
-        listed = self.query_one(SkillChoices)
-        listed.clear_options()
-        self._names = tuple(str(skill.get("name", "")) for skill in skills)
-        width = max((len(str(skill.get("name", ""))) for skill in skills), default=0)
-        listed.add_options(
-            [Selection(_line(skill, width), str(skill.get("name", "")), True) for skill in skills]
-        )
-        if skills:
-            listed.highlighted = 0
+        self._candidates = tuple(_candidate(skill) for skill in skills)
+        self._unticked = frozenset()
+        self._draw()
 
     @property
     def kept(self) -> tuple[str, ...]:
         """Names still ticked, in the order they were listed."""
-        ticked = set(self.query_one(SkillChoices).selected)
-        return tuple(name for name in self._names if name in ticked)
+        names = (candidate.name for candidate in self._candidates)
+        return tuple(name for name in names if name not in self._unticked)
+
+    def on_resize(self) -> None:
+        """Rows are laid out by hand for the width."""
+        self.call_after_refresh(self._draw)
+
+    def on_option_list_option_selected(self, event: SkillChoices.OptionSelected) -> None:
+        """Tick or untick."""
+        event.stop()
+        if event.option_id is not None:
+            self._unticked ^= {event.option_id}
+            self._draw()
+            self.post_message(self.Ticked())
+
+    def _draw(self) -> None:
+        listed = self.query_one(SkillChoices)
+        listed.show_rows(self._candidates, lambda candidate: candidate.name, self._row)
+
+    def _row(self, candidate: Candidate) -> Content:
+        longest = max(len(other.name) for other in self._candidates)
+        ticked = candidate.name not in self._unticked
+        left = Content.assemble(
+            ("[x] " if ticked else "[ ] ", "$text-accent" if ticked else MUTED),
+            (f"{candidate.name:<{longest}}", "bold" if ticked else MUTED),
+            (f"  {candidate.kind:<12}", MUTED),
+            f"  {candidate.success:>5}  ",
+            (candidate.description, MUTED),
+        )
+        return spread(left, Content(), self.query_one(SkillChoices).row_width)
 
 
-def _line(skill: Mapping[str, Any], width: int) -> Content:
-    kind = str(skill.get("kind", ""))
-    rate = skill.get("success_rate")
-    share = percent(rate) if isinstance(rate, int | float) else "-"
-    return Content.assemble(
-        (f"{skill.get('name', '')!s:<{width}}", "bold"),
-        (f"  {KINDS.get(kind, kind):<12}", MUTED),
-        f"  {share:>5}  ",
-        (str(skill.get("description", "")), MUTED),
+def _candidate(skill: Mapping[str, Any]) -> Candidate:
+    kind, rate = str(skill.get("kind", "")), skill.get("success_rate")
+    return Candidate(
+        name=str(skill.get("name", "")),
+        kind=KINDS.get(kind, kind),
+        success=percent(rate) if isinstance(rate, int | float) else "-",
+        description=" ".join(str(skill.get("description", "")).split()),
     )

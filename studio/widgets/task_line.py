@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Input, Label, Select, Static
 
+from studio import keymap
 from studio.counts import CountError, parse_count
 from studio.widgets.paint import MUTED
 
@@ -33,6 +34,16 @@ class Wish:
     seed: int
 
 
+class TaskInput(Input):
+    """A field of the task line; enter in it is the registry's key for starting."""
+
+    BINDINGS = keymap.bindings("start")
+
+    async def action_go(self) -> None:
+        """Submit."""
+        await self.action_submit()
+
+
 class TaskLine(Vertical):
     """A form that is complete from the start: enter anywhere in it starts the run."""
 
@@ -52,7 +63,7 @@ class TaskLine(Vertical):
         """The task on a line of its own, the rest on the next."""
         wish = self._wish
         yield Label("What should be learnt?", classes="task-title", markup=False)
-        yield Input(wish.task, placeholder="a task in words", id="task", select_on_focus=False)
+        yield TaskInput(wish.task, placeholder="a task in words", id="task", select_on_focus=False)
         with Horizontal(id="task-options"):
             yield Label("world", markup=False)
             worlds = [(name, name) for name in self._worlds]
@@ -60,9 +71,9 @@ class TaskLine(Vertical):
             yield Label("agents", markup=False)
             yield Select(AGENTS, value=wish.agents, allow_blank=False, compact=True, id="agents")
             yield Label("frames", markup=False)
-            yield Input(f"{wish.frames:,}", compact=True, id="frames", select_on_focus=False)
+            yield TaskInput(f"{wish.frames:,}", compact=True, id="frames", select_on_focus=False)
             yield Label("seed", markup=False)
-            yield Input(str(wish.seed), compact=True, id="seed", select_on_focus=False)
+            yield TaskInput(str(wish.seed), compact=True, id="seed", select_on_focus=False)
         yield Static(markup=False, id="task-note")
 
     def on_mount(self) -> None:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from engine.agents.plan import CodeDiagnostic, CodeProposal, Critique, Plan, SubAction, Subtask, Trial
+from engine.agents.plan import (
+    CodeDiagnostic,
+    CodeProposal,
+    Critique,
+    Plan,
+    SubAction,
+    Subtask,
+    Trial,
+)
 from engine.events import (
     CodeDecided,
     CodeProposed,
@@ -29,6 +38,7 @@ from studio.app import StudioApp
 from studio.paths import Paths
 from studio.run_bridge import StudioData
 from studio.settings import Settings
+from studio.widgets.plan_editor import PlanEditor
 
 NOON = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 FIRST_CODE = '''\
@@ -256,14 +266,56 @@ def launched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return ids
 
 
+class Clock:
+    """A clock that goes on only when a test says so."""
+
+    def __init__(self) -> None:
+        self.seconds = 100.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+    def advance(self, seconds: float) -> None:
+        self.seconds += seconds
+
+
 @pytest.fixture
-def make_app(paths: Paths, launched: list[str]) -> Callable[..., StudioApp]:
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def make_app(paths: Paths, launched: list[str], clock: Clock) -> Callable[..., StudioApp]:
     def make(attach: str | None = None, **settings: Any) -> StudioApp:
         app = StudioApp(paths, Settings(**({"theme": "studio-dark"} | settings)), attach=attach)
         app.animation_level = "none"
+        app.clock = clock
         return app
 
     return make
+
+
+@pytest.fixture
+def opened(make_app: Callable[..., StudioApp], clock: Clock) -> Any:
+    """Open the studio on a run, wait until it shows what the run asks, let the grace pass."""
+
+    @contextlib.asynccontextmanager
+    async def open_run(
+        run: FakeRun, size: tuple[int, int] = (120, 40), asks: bool = True
+    ) -> AsyncIterator[tuple[StudioApp, Any]]:
+        app = make_app(run.id)
+        async with app.run_test(size=size) as pilot:
+            await _until(pilot, lambda: app.workspace and app.workspace.model.run)
+            if asks:
+                await _until(pilot, lambda: app.workspace.model.seen_at is not None)
+                editor = app.workspace.query_one(PlanEditor)
+                if app.workspace.model.asks("plan"):
+                    await _until(pilot, lambda: editor.editable)
+            await pilot.pause()
+            clock.advance(1.0)
+            yield app, pilot
+
+    return open_run
 
 
 class FrozenData(StudioData):
@@ -316,6 +368,7 @@ async def _until(pilot: Any, condition: Callable[[], object], seconds: float = 8
         if time.monotonic() > deadline:
             raise AssertionError(f"did not come true within {seconds} s")
         await pilot.pause(0.02)
+    await pilot.pause()
 
 
 @pytest.fixture

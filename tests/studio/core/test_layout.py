@@ -1,0 +1,209 @@
+"""Sizes, panes, keys, colours: usable from 60x20 on, honest below, nothing by colour alone."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from skills_db.records import RunState
+from studio import keymap
+from studio.widgets.key_bar import KeyBar
+from studio.widgets.too_small import TooSmall
+
+
+TERMINAL_DEFAULT = "#c5c8c6"
+"""Colour of unstyled text in a picture of the terminal."""
+
+
+def shown(app):
+    return [
+        name
+        for name in ("plan", "code", "trials", "training", "results", "log")
+        if app.workspace.query_one(f"#{name}").display
+    ]
+
+
+def lines(app):
+    return [
+        "".join(segment.text for segment in strip)
+        for strip in app.screen._compositor.render_strips()
+    ]
+
+
+async def test_two_columns_when_wide_one_when_narrow(run, opened, until):
+    run.approve_plan()
+    run.ask_code()
+    async with opened(run, size=(120, 40)) as (app, pilot):
+        assert shown(app) == ["plan", "code", "log"]
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: shown(app) == ["code"])
+        await pilot.press("1")
+        await pilot.pause()
+        assert shown(app) == ["plan"]
+        assert app.workspace.query_one("#plan").has_focus_within
+        await pilot.resize_terminal(100, 30)
+        await until(pilot, lambda: shown(app) == ["plan", "code", "log"])
+
+
+@pytest.mark.parametrize("size", [(40, 24), (59, 40), (20, 5), (80, 10), (1, 1)])
+async def test_too_small_says_so_and_recovers(run, opened, until, size):
+    run.ask_plan()
+    async with opened(run) as (app, pilot):
+        await pilot.resize_terminal(*size)
+        await until(pilot, lambda: app.screen.query_one(TooSmall).display)
+        if size[0] >= 40:
+            text = " ".join(" ".join(lines(app)).split())
+            assert f"{size[0]} columns, {size[1]} rows" in text
+            assert "at least 60 by 16" in text
+        await pilot.resize_terminal(80, 24)
+        await until(pilot, lambda: not app.screen.query_one(TooSmall).display)
+        assert shown(app) == ["plan"]
+
+
+async def test_everything_can_be_done_at_60_by_20(run, opened, until):
+    asked = run.ask_plan()
+    async with opened(run, size=(60, 20)) as (app, pilot):
+        await pilot.press("j", "m")
+        await until(pilot, lambda: app.workspace.query_one("#plan").changed)
+        await pilot.press("e")
+        await until(pilot, lambda: app.screen is not app.workspace)
+        text = "\n".join(lines(app))
+        assert "Sub-action gather_wood" in text
+        assert "instruction" in text
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.workspace)
+        await pilot.press("a")
+        await until(pilot, lambda: run.journal.approval(asked.id).decision == "modify")
+
+
+async def test_the_panes_follow_the_run_until_the_person_goes_elsewhere(run, opened, until):
+    run.approve_plan()
+    run.enter(RunState.CODING)
+    async with opened(run, size=(80, 24), asks=False) as (app, pilot):
+        await until(pilot, lambda: app.workspace.pane == "code")
+        run.enter(RunState.TRIALS)
+        await until(pilot, lambda: app.workspace.pane == "trials")
+        await pilot.press("6")
+        run.enter(RunState.TRAINING)
+        await until(pilot, lambda: app.workspace.model.run.state is RunState.TRAINING)
+        assert app.workspace.pane == "log"
+        await pilot.press("f")
+        await until(pilot, lambda: app.workspace.pane == "training")
+
+
+async def test_tab_goes_through_the_panes_and_stops_the_following(run, opened, until):
+    run.approve_plan()
+    run.ask_code()
+    async with opened(run) as (app, pilot):
+        await pilot.press("tab")
+        await until(pilot, lambda: app.workspace.pane == "log")
+        assert not app.workspace.following
+        await pilot.press("shift+tab")
+        await until(pilot, lambda: app.workspace.pane == "code")
+
+
+async def test_nothing_disturbs_somebody_who_is_writing(run, opened, until):
+    run.approve_plan()
+    asked = run.ask_code()
+    async with opened(run) as (app, pilot):
+        await pilot.press("e")
+        area = app.screen.query_one("#edit-body")
+        await until(pilot, lambda: app.screen.focused is area)
+        await pilot.press("x")
+        run.journal.decide(asked.id, "approve", by="somebody else")
+        run.enter(RunState.TRAINING)
+        await until(pilot, lambda: app.workspace.model.run.state is RunState.TRAINING)
+        await pilot.press("y")
+        await pilot.pause()
+        assert app.screen.focused is area
+        assert area.text.startswith("xy")
+
+
+async def test_the_footer_shows_what_applies_and_fits(run, opened, until):
+    run.ask_plan()
+    async with opened(run, size=(80, 24)) as (app, pilot):
+        bar = app.screen.query_one(KeyBar)
+        text = str(bar.content)
+        assert len(text) <= 78
+        for words in ("a Approve", "e Edit", "r Send back", "n New", "^q Quit", "f1 Help"):
+            assert words.lower() in text.lower()
+        assert "Pause" not in text
+        await pilot.click(KeyBar, offset=(text.index("Send back") + 2, 0))
+        await until(pilot, lambda: app.screen is not app.workspace)
+
+
+async def test_a_key_can_be_remapped_by_its_id(run, make_app, until, clock):
+    asked = run.ask_plan()
+    app = make_app(run.id, keymap={"decide.approve": "ctrl+g"})
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.workspace and app.workspace.model.seen_at is not None)
+        await until(pilot, lambda: app.workspace.query_one("#plan").editable)
+        clock.advance(1.0)
+        await pilot.press("a")
+        await pilot.pause()
+        assert run.journal.approval(asked.id).decision is None
+        assert "^g Approve" in str(app.screen.query_one(KeyBar).content)
+        await pilot.press("ctrl+g")
+        await until(pilot, lambda: run.journal.approval(asked.id).decision == "approve")
+
+
+async def test_the_palette_offers_the_same_and_does_it(run, opened, until):
+    asked = run.ask_plan()
+    async with opened(run) as (app, pilot):
+        await pilot.press("ctrl+p")
+        await until(pilot, lambda: app.screen is not app.workspace)
+        await pilot.press(*"approve exactly")
+        await until(pilot, lambda: app.screen.query_one("CommandList").option_count == 1)
+        await pilot.press("enter")
+        await until(pilot, lambda: run.journal.approval(asked.id).decision == "approve")
+
+
+async def test_without_colour_the_words_say_everything(run, opened, until, monkeypatch):
+    monkeypatch.setenv("NO_COLOR", "1")
+    run.approve_plan()
+    run.try_code(1, good=4, bad=1)
+    run.enter(RunState.PAUSED)
+    async with opened(run, asks=False) as (app, pilot):
+        assert app.no_color
+        await until(pilot, lambda: "Paused" in "\n".join(lines(app)))
+        text = "\n".join(lines(app))
+        assert "✔ works 4/5" in text
+        assert "‖ paused" in text
+        used = re.findall(r"-r\d+ {[^}]*fill: (#[0-9a-f]{6})", app.export_screenshot())
+        used.remove(TERMINAL_DEFAULT)
+        assert used
+        assert all(len({value[1:3], value[3:5], value[5:7]}) == 1 for value in used), used
+
+
+@pytest.mark.parametrize("theme", ["studio-light", "textual-dark", "ansi-dark", "nord"])
+async def test_other_themes_work(run, make_app, until, theme):
+    run.approve_plan()
+    run.ask_code()
+    app = make_app(run.id, theme=theme)
+    async with app.run_test(size=(120, 40)) as pilot:
+        await until(pilot, lambda: app.workspace and app.workspace.model.seen_at is not None)
+        assert app.theme == theme
+        assert "def run() -> str:" in "\n".join(lines(app))
+
+
+def test_the_registry_has_no_double():
+    ids = [entry.id for entry in keymap.KEYS]
+    assert len(ids) == len(set(ids))
+    for place in keymap.WHERE_TITLES:
+        keys = [
+            (key, entry.id)
+            for entry in keymap.keys_of(place)
+            for key in entry.keys.split(",")
+            if entry.id not in ("run.continue",)  # shares its key with pause: never both apply
+        ]
+        assert len({key for key, _ in keys}) == len(keys), place
+
+
+def test_every_key_has_a_place_and_a_sentence():
+    for entry in keymap.KEYS:
+        assert entry.where in keymap.WHERE_TITLES
+        assert entry.help[0].isupper()
+        assert len(entry.words) <= 16
+    assert keymap.keys_for(keymap.key("studio.help"), {}) == ("f1", "?")
+    assert keymap.keys_for(keymap.key("code.editor"), {"code.editor": "ctrl+o"}) == ("^o",)
