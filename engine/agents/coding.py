@@ -143,7 +143,9 @@ class Coder:
 
     def _show(self, env: WorldEnv, caption: str) -> None:
         """Pace the first seconds of each version for the eye; the rest runs at full speed."""
-        if self._shown < SHOWN_FRAMES_PER_SECOND * SHOWN_SECONDS and self._session.watched():
+        if caption.startswith("prologue"):
+            self._session.show(env, caption)
+        elif self._shown < SHOWN_FRAMES_PER_SECOND * SHOWN_SECONDS and self._session.watched():
             self._shown += 1
             self._session.show_paced(env, caption, SHOWN_FRAMES_PER_SECOND)
         else:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from engine.agents.coding import Coder
 from engine.agents.plan import Critique, Plan, SubAction, Subtask
-from engine.agents.plan_edit import problems
+from engine.agents.plan_edit import problems, share_training
 from engine.errors import PlanError
 from engine.events import AgentSaid, PlanApproved, PlanProposed
 from engine.run.approval import ask
@@ -86,7 +86,9 @@ def _propose(session: Session, comment: str) -> Plan:
         iteration=session.progress.iteration,
         subtasks=tuple(_divide(session, subtask, comment) for subtask in subtasks),
     )
-    plan = with_training_frames(plan, context.training_frames)
+    # Shares of a later iteration can add up to more than the person asked for.
+    asked = before.training_frames if before is not None else 0
+    plan = share_training(plan, asked or context.training_frames)
     wrong = problems(plan, session.world)
     if wrong:
         raise PlanError(
@@ -98,36 +100,6 @@ def _propose(session: Session, comment: str) -> Plan:
         _say(session, "slow", agents.slow.author, "I have no other plan; you may edit this one.")
     session.save(PlanProposed(plan=plan), plan=plan)
     return plan
-
-
-def with_training_frames(plan: Plan, frames: int) -> Plan:
-    """The plan with its rl budgets scaled to the run's budget in env frames.
-
-    The slow agent divides one subtask at a time, so shares of a later iteration can add up to
-    more than the person asked for.
-    """
-    asked = plan.training_frames
-    if asked in (0, frames):
-        return plan
-    left, actions = frames, list(plan.sub_actions("rl"))
-    shares: dict[str, int] = {}
-    for action in actions[:-1]:
-        shares[action.name] = max(1, action.budget * frames // asked)
-        left -= shares[action.name]
-    shares[actions[-1].name] = max(1, left)
-    return plan.model_copy(
-        update={"subtasks": tuple(_with_budgets(subtask, shares) for subtask in plan.subtasks)}
-    )
-
-
-def _with_budgets(subtask: Subtask, budgets: dict[str, int]) -> Subtask:
-    actions = tuple(
-        action.model_copy(update={"budget": budgets[action.name]})
-        if action.mode == "rl"
-        else action
-        for action in subtask.sub_actions
-    )
-    return subtask.model_copy(update={"sub_actions": actions})
 
 
 def _divide(session: Session, subtask: Subtask, comment: str) -> Subtask:
