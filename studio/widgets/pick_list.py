@@ -26,15 +26,17 @@ class PickList(OptionList):
         padding: 0;
         background: $background;
         scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
         &:focus { border: none; }
         & > .option-list--option { padding: 0 1; }
     }
     """
 
-    @property
-    def row_width(self) -> int:
-        """Cells there are for a row's text."""
-        return max(20, self.scrollable_content_region.width - 2)
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self._draw_row: Callable[[str], Content] | None = None
+        self._keys: tuple[str, ...] = ()
+        self._drawn_at = 0
 
     @property
     def picked(self) -> str | None:
@@ -46,11 +48,35 @@ class PickList(OptionList):
     def show_rows(
         self, items: Sequence[_T], key: Callable[[_T], str], row: Callable[[_T], Content]
     ) -> None:
-        """Replace the rows; the cursor stays on the same item, or else on the same line."""
-        before, place, scroll = self.picked, self.highlighted or 0, self.scroll_offset.y
-        self.set_options(Option(row(item), id=key(item)) for item in items)
-        if not items:
+        """Replace the rows; the cursor stays on the same item, or else on the same line.
+
+        Args:
+            items: What is listed.
+            key: Id of an item.
+            row: Text of an item, `row_width` cells wide; asked again when that changes.
+        """
+        by_key = {key(item): item for item in items}
+        self._keys = tuple(by_key)
+        self._draw_row = lambda name: row(by_key[name])
+        self._draw()
+
+    def on_resize(self) -> None:
+        """Lay the rows out anew for another width."""
+        if self._draw_row is not None and self.row_width != self._drawn_at:
+            self._draw()
+
+    @property
+    def row_width(self) -> int:
+        """Cells there are for a row's text."""
+        return max(20, self.scrollable_content_region.width - 2)
+
+    def _draw(self) -> None:
+        draw, keys = self._draw_row, self._keys
+        if draw is None:
             return
-        keys = [key(item) for item in items]
-        self.highlighted = keys.index(before) if before in keys else min(place, len(keys) - 1)
-        self.scroll_to(y=scroll, animate=False)
+        self._drawn_at = self.row_width
+        before, place, scroll = self.picked, self.highlighted or 0, self.scroll_offset.y
+        self.set_options(Option(draw(name), id=name) for name in keys)
+        if keys:
+            self.highlighted = keys.index(before) if before in keys else min(place, len(keys) - 1)
+            self.scroll_to(y=scroll, animate=False)
