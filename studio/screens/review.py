@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from skills_db.records import ApprovalRecord
     from studio.screens.workspace import WorkspaceScreen
 
-LIST_WIDTH = 31
-
 
 class ProposalList(PickList):
     """Every version of every sub-action's code, in the order they came."""
@@ -90,12 +88,12 @@ class ReviewScreen(Deciding):
             if proposals:
                 listed.highlighted = index
 
-    def _row(self, number: int) -> Content:
+    def _row(self, number: int, width: int) -> Content:
         proposal = self.model.view.proposals[number]
         sign = self.model.sign_of(proposal)
         mark = toned(f"{sign.mark(ascii_only(self))} ", sign.tone)
         name = Content.assemble(mark, proposal.sub_action, f" v{proposal.version}")
-        return spread(name, toned(sign.word, "muted"), LIST_WIDTH)
+        return spread(name, toned(sign.word, "muted"), width)
 
     @on(OptionList.OptionHighlighted)
     def _look(self, event: OptionList.OptionHighlighted) -> None:

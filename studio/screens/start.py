@@ -105,10 +105,6 @@ class StartScreen(Screen[None]):
         """Start the run."""
         self.query_one(TaskLine).submit()
 
-    def on_resize(self) -> None:
-        """Rows are laid out by hand for the width."""
-        self.call_after_refresh(self._draw_recent)
-
     def _draw_recent(self) -> None:
         listed = self.query_one(RecentRuns)
         listed.display = bool(self._runs)
@@ -119,13 +115,9 @@ class StartScreen(Screen[None]):
         if open_runs:
             words += f", {plural(open_runs, 'run')} not over yet"
         title.update(toned(words, "muted"))
-        self.call_after_refresh(self._draw_rows)
-
-    def _draw_rows(self) -> None:
-        listed = self.query_one(RecentRuns)
         now, ascii_too = self.app.now(), ascii_only(self)
         listed.show_rows(
-            self._runs, lambda run: run.id, lambda run: row(run, listed.row_width, now, ascii_too)
+            self._runs, lambda run: run.id, lambda run, width: row(run, width, now, ascii_too)
         )
 
 

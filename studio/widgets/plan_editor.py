@@ -16,7 +16,7 @@ from studio.run_view import RunView
 from studio.widgets.charset import ascii_only
 from studio.widgets.paint import MUTED
 from studio.widgets.pick_list import PickList
-from studio.widgets.plan_rows import Part, details, parts, rows
+from studio.widgets.plan_rows import Part, details, rows
 from studio.widgets.reader import Reader
 
 if TYPE_CHECKING:
@@ -32,14 +32,7 @@ SIDE_BY_SIDE = 84
 
 
 class PlanList(PickList):
-    """The rows of the plan; they are laid out by hand for the width there is."""
-
-    class Laidout(Message):
-        """There is another width now."""
-
-    def on_resize(self) -> None:
-        """Tell whoever draws the rows."""
-        self.post_message(self.Laidout())
+    """The rows of the plan."""
 
 
 class PlanEditor(Vertical):
@@ -138,16 +131,15 @@ class PlanEditor(Vertical):
 
         if self._history is None or self._locked:
             return "the plan is decided already"
-        before = set(parts(self._history.current))
+        before = {row.part for row in rows(self._history.current)}
         try:
             after = self._history.apply(edit)
         except PlanError as error:
             return f"{error.message} ({error.hint})" if error.hint else error.message
         self._draw()
-        for part in parts(after):
-            if part not in before:
-                self._select(part)
-                break
+        fresh = [row.part for row in rows(after) if row.part not in before]
+        if fresh:
+            self._select(fresh[0])
         self.post_message(self.Edited())
         return None
 
@@ -253,10 +245,7 @@ class PlanEditor(Vertical):
     def on_resize(self, event: events.Resize) -> None:
         """Wide enough, the selected part goes beside the rows."""
         self.set_class(event.size.width >= SIDE_BY_SIDE, "-side")
-
-    @on(PlanList.Laidout)
-    def _relayout(self) -> None:
-        self._draw()
+        self.call_after_refresh(self._draw_details)
 
     def _do(self, edit: Edit) -> None:
         refused = self.try_edit(edit)
@@ -289,6 +278,10 @@ class PlanEditor(Vertical):
         self.query_one(".plan-details").display = plan is not None
         if plan is None:
             return
-        drawn = dict(rows(plan, self._view, listed.row_width, ascii_only(self)))
-        listed.show_rows(list(drawn), lambda part: part.key, lambda part: drawn[part])
+        view, ascii_too = self._view, ascii_only(self)
+        listed.show_rows(
+            rows(plan),
+            lambda row: row.part.key,
+            lambda row, width: row.draw(view, width, ascii_too),
+        )
         self._draw_details()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -31,22 +30,31 @@ class Part:
         return f"{self.kind}:{self.name}"
 
 
-def parts(plan: Plan) -> Iterator[Part]:
-    """All parts in the order of the rows."""
-    for subtask in plan.subtasks:
-        yield Part("subtask", subtask.name)
-        for action in subtask.sub_actions:
-            yield Part("action", action.name)
+@dataclass(frozen=True, slots=True)
+class PlanRow:
+    """What one row shows: a subtask, or a sub-action of it."""
+
+    part: Part
+    subtask: Subtask
+    action: SubAction | None = None
+
+    def draw(self, view: RunView, width: int, ascii_only: bool) -> Content:
+        """The row in so many cells."""
+        if self.action is None:
+            return _subtask_row(self.subtask, width)
+        last = self.action is self.subtask.sub_actions[-1]
+        return _action_row(self.action, view, width, last, ascii_only)
 
 
-def rows(plan: Plan, view: RunView, width: int, ascii_only: bool) -> Iterator[tuple[Part, Content]]:
-    """One line of text for each part."""
+def rows(plan: Plan) -> tuple[PlanRow, ...]:
+    """All parts of a plan, each subtask before its sub-actions."""
+    found: list[PlanRow] = []
     for subtask in plan.subtasks:
-        yield Part("subtask", subtask.name), _subtask_row(subtask, width)
-        for action in subtask.sub_actions:
-            last = action is subtask.sub_actions[-1]
-            row = _action_row(action, view, width, last, ascii_only)
-            yield Part("action", action.name), row
+        found.append(PlanRow(Part("subtask", subtask.name), subtask))
+        found.extend(
+            PlanRow(Part("action", action.name), subtask, action) for action in subtask.sub_actions
+        )
+    return tuple(found)
 
 
 def badge(mode: Mode) -> Content:
@@ -81,12 +89,11 @@ def _action_row(
 
 def details(plan: Plan, part: Part, width: int) -> Content:
     """Everything the plan says about one part."""
-    for subtask in plan.subtasks:
-        if part == Part("subtask", subtask.name):
-            return _subtask_details(subtask, width)
-        for action in subtask.sub_actions:
-            if part == Part("action", action.name):
-                return _action_details(action, width)
+    for row in rows(plan):
+        if row.part == part:
+            if row.action is None:
+                return _subtask_details(row.subtask, width)
+            return _action_details(row.action, width)
     return Content("")
 
 

@@ -13,7 +13,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from studio import keymap
-from studio.widgets.paint import MUTED, spread
+from studio.widgets.paint import MUTED
 from studio.widgets.pick_list import PickList
 from studio.words import KINDS, percent
 
@@ -66,10 +66,6 @@ class SaveQuestion(Vertical):
         names = (candidate.name for candidate in self._candidates)
         return tuple(name for name in names if name not in self._unticked)
 
-    def on_resize(self) -> None:
-        """Rows are laid out by hand for the width."""
-        self.call_after_refresh(self._draw)
-
     def on_option_list_option_selected(self, event: SkillChoices.OptionSelected) -> None:
         """Tick or untick."""
         event.stop()
@@ -82,7 +78,7 @@ class SaveQuestion(Vertical):
         listed = self.query_one(SkillChoices)
         listed.show_rows(self._candidates, lambda candidate: candidate.name, self._row)
 
-    def _row(self, candidate: Candidate) -> Content:
+    def _row(self, candidate: Candidate, width: int) -> Content:
         longest = max(len(other.name) for other in self._candidates)
         ticked = candidate.name not in self._unticked
         left = Content.assemble(
@@ -92,7 +88,7 @@ class SaveQuestion(Vertical):
             f"  {candidate.success:>5}  ",
             (candidate.description, MUTED),
         )
-        return spread(left, Content(), self.query_one(SkillChoices).row_width)
+        return left.truncate(width, ellipsis=True)
 
 
 def _candidate(skill: Mapping[str, Any]) -> Candidate:

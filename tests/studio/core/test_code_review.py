@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import stat
 
+from textual.widgets import TextArea
+
 from engine.agents.plan import code_hash
 from engine.events import CodeProposed
 from studio.screens.dialogs import ChoiceDialog, CommentDialog
@@ -12,7 +14,6 @@ from studio.screens.review import ReviewScreen
 from studio.widgets.code_view import CodeView
 from studio.widgets.diff_view import DiffView
 from studio.widgets.review_view import ReviewView
-from textual.widgets import TextArea
 
 
 async def decided(pilot, until, run, asked):
@@ -158,7 +159,8 @@ async def test_editing_in_the_persons_own_editor(run, opened, until, tmp_path, m
         await pilot.press("a")
         record = await decided(pilot, until, run, asked)
     assert record.decided_payload == {"code": 'def run() -> str:\n    return "mine"\n'}
-    assert os.listdir(tmp_path) and not list(tmp_path.glob("*.py"))
+    assert os.listdir(tmp_path)
+    assert not list(tmp_path.glob("*.py"))
 
 
 async def test_a_missing_editor_is_told_and_nothing_changes(run, opened, until, monkeypatch):
@@ -218,7 +220,8 @@ async def test_a_second_version_opens_as_a_diff(run, opened, until, kit):
         assert "version 2 of 2" in head(app)
         assert "changes since version 1" in head(app)
         diff = body(app, DiffView)
-        assert "- " in diff and 'return "no way to the tree"' in diff
+        assert "- " in diff
+        assert 'return "no way to the tree"' in diff
         assert "explore()  # another tree may be nearer" in diff
         await pilot.press("d")
         assert app.screen.query_one(ReviewView).shows_diff is False
@@ -231,7 +234,7 @@ async def test_findings_of_the_check_stand_at_their_line(run, opened, kit):
     run.approve_plan()
     finding = kit.diagnostic(line=6, column=16, code="unresolved", message="no `nearest` here")
     run.ask_code(kit.proposal(diagnostics=(finding,)))
-    async with opened(run) as (app, pilot):
+    async with opened(run) as (app, _pilot):
         lines = body(app).split("\n")
         place = next(i for i, line in enumerate(lines) if "unresolved: no `nearest` here" in line)
         assert lines[place - 1].lstrip().startswith("6 ")

@@ -11,7 +11,6 @@ from studio import keymap
 from studio.widgets.key_bar import KeyBar
 from studio.widgets.too_small import TooSmall
 
-
 TERMINAL_DEFAULT = "#c5c8c6"
 """Colour of unstyled text in a picture of the terminal."""
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from textual.widgets import Input, Select, Static, TextArea
+
 from engine.agents.plan import Plan
 from engine.agents.plan_edit import find_action
 from studio.screens.dialogs import CommentDialog
 from studio.screens.plan_form import ActionForm, SubtaskForm
 from studio.widgets.plan_editor import PlanEditor
 from studio.widgets.plan_rows import Part
-from textual.widgets import Input, Select, Static, TextArea
 
 
 def names(plan):
@@ -27,7 +28,7 @@ async def decided(pilot, until, run, asked):
 
 async def test_approving_the_plan_as_it_is(run, opened, until):
     asked = run.ask_plan()
-    async with opened(run) as (app, pilot):
+    async with opened(run) as (_app, pilot):
         await pilot.press("a")
         record = await decided(pilot, until, run, asked)
     assert record.decision == "approve"

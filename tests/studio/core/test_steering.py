@@ -103,7 +103,7 @@ async def test_a_decision_after_the_waiting_process_died_launches_it_again(
     run.token = "token-2"
     run.journal.release(run.id, "token-1")
     run.claim(pid=NO_SUCH_PROCESS)
-    async with opened(run) as (app, pilot):
+    async with opened(run) as (_app, pilot):
         await pilot.press("a")
         await until(pilot, lambda: launched)
     assert launched == [run.id]
@@ -137,7 +137,7 @@ async def test_the_save_question_keeps_what_stays_ticked(run, opened, until, kit
 
 async def test_the_default_of_the_save_question_is_to_save_all(run, opened, until):
     asked = run.ask_save()
-    async with opened(run, size=(80, 24)) as (app, pilot):
+    async with opened(run, size=(80, 24)) as (_app, pilot):
         await pilot.press("space", "space", "a")
         await until(pilot, lambda: run.journal.approval(asked.id).decision is not None)
     record = run.journal.approval(asked.id)
