@@ -175,9 +175,9 @@ class RunsScreen(Searching[str | None]):
         empty.display = not runs
         empty.update(_NONE_FITS if self._all else _NONE_YET)
         self._draw_title(runs)
-        now, listed, plain = self.app.now(), self.listed, ascii_only(self)
-        listed.show_rows(
-            runs, lambda run: run.id, lambda run: row(run, listed.row_width, now, plain)
+        now, plain = self.app.now(), ascii_only(self)
+        self.listed.show_rows(
+            runs, lambda run: run.id, lambda run, width: row(run, width, now, plain)
         )
         self._draw_page()
 

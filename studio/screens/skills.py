@@ -192,11 +192,9 @@ class SkillsScreen(Searching[None]):
         self._draw_title()
         if not some:
             self._versions = ()
-        now, listed = self.app.now(), self.listed
-        listed.show_rows(
-            self._skills,
-            lambda skill: skill.name,
-            lambda skill: row(skill, listed.row_width, now),
+        now = self.app.now()
+        self.listed.show_rows(
+            self._skills, lambda skill: skill.name, lambda skill, width: row(skill, width, now)
         )
         self._draw_page()
 

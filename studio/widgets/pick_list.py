@@ -34,7 +34,7 @@ class PickList(OptionList):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
-        self._draw_row: Callable[[str], Content] | None = None
+        self._draw_row: Callable[[str, int], Content] | None = None
         self._keys: tuple[str, ...] = ()
         self._drawn_at = 0
 
@@ -46,18 +46,18 @@ class PickList(OptionList):
         return self.get_option_at_index(self.highlighted).id
 
     def show_rows(
-        self, items: Sequence[_T], key: Callable[[_T], str], row: Callable[[_T], Content]
+        self, items: Sequence[_T], key: Callable[[_T], str], row: Callable[[_T, int], Content]
     ) -> None:
         """Replace the rows; the cursor stays on the same item, or else on the same line.
 
         Args:
             items: What is listed.
             key: Id of an item.
-            row: Text of an item, `row_width` cells wide; asked again when that changes.
+            row: Text of an item for so many cells; asked again when the width changes.
         """
         by_key = {key(item): item for item in items}
         self._keys = tuple(by_key)
-        self._draw_row = lambda name: row(by_key[name])
+        self._draw_row = lambda name, width: row(by_key[name], width)
         self._draw()
 
     def on_resize(self) -> None:
@@ -71,12 +71,12 @@ class PickList(OptionList):
         return max(20, self.scrollable_content_region.width - 2)
 
     def _draw(self) -> None:
-        draw, keys = self._draw_row, self._keys
+        draw, keys, width = self._draw_row, self._keys, self.row_width
         if draw is None:
             return
-        self._drawn_at = self.row_width
+        self._drawn_at = width
         before, place, scroll = self.picked, self.highlighted or 0, self.scroll_offset.y
-        self.set_options(Option(draw(name), id=name) for name in keys)
+        self.set_options(Option(draw(name, width), id=name) for name in keys)
         if keys:
             self.highlighted = keys.index(before) if before in keys else min(place, len(keys) - 1)
             self.scroll_to(y=scroll, animate=False)
