@@ -24,7 +24,7 @@ from textual.worker import WorkerCancelled, WorkerFailed
 from engine import events
 from engine.agents.plan import Critique, Trial
 from skills_db.database import Database
-from skills_db.records import FrameRecord, Owner, RunState, SkillDraft
+from skills_db.records import EventRecord, FrameRecord, Owner, RunState, SkillDraft
 from studio.app import StudioApp
 from studio.paths import Paths
 from studio.run_bridge import StudioData
@@ -138,6 +138,11 @@ def training_events(updates: int) -> list[events.Event]:
         )
     )
     return made
+
+
+def event_record(seq: int, event: events.Event) -> EventRecord:
+    """The event as the database would hand it out."""
+    return EventRecord("run-1", seq, NOW + timedelta(seconds=seq), *events.encode(event))
 
 
 def trial(index: int, outcome: str, version: int = 1, **changes: object) -> Trial:
@@ -361,3 +366,23 @@ def settle() -> Callable[[Pilot[str]], Awaitable[None]]:
             await pilot.pause()
 
     return wait
+
+
+@pytest.fixture
+def open_screen(
+    settle: Callable[[Pilot[str]], Awaitable[None]],
+) -> Callable[[Pilot[str], str], Awaitable[None]]:
+    """Presses a key and waits until another screen is there with what it read."""
+
+    async def press(pilot: Pilot[str], key: str) -> None:
+        await settle(pilot)
+        before = pilot.app.screen
+        await pilot.press(key)
+        for _ in range(200):
+            if pilot.app.screen is not before:
+                break
+            await pilot.pause(0.02)
+        assert pilot.app.screen is not before, f"{key!r} opened no screen"
+        await settle(pilot)
+
+    return press

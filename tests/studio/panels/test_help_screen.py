@@ -11,16 +11,18 @@ from studio.app import StudioApp
 from studio.screens.help import HelpScreen
 
 Settle = Callable[[Pilot[str]], Awaitable[None]]
+OpenScreen = Callable[[Pilot[str], str], Awaitable[None]]
 
 
 def page(app: StudioApp) -> str:
     return str(app.screen.query_one("#help-page Static", Static).content)
 
 
-async def test_every_key_of_the_registry_is_explained(studio: StudioApp, settle: Settle) -> None:
+async def test_every_key_of_the_registry_is_explained(
+    studio: StudioApp, settle: Settle, open_screen: OpenScreen
+) -> None:
     async with studio.run_test(size=(80, 24)) as pilot:
-        await pilot.press("f1")
-        await settle(pilot)
+        await open_screen(pilot, "f1")
         assert isinstance(studio.screen, HelpScreen)
         text = page(studio)
         for key in keymap.KEYS:
@@ -35,12 +37,12 @@ async def test_every_key_of_the_registry_is_explained(studio: StudioApp, settle:
         assert not isinstance(studio.screen, HelpScreen)
 
 
-async def test_what_applies_here_comes_first(studio: StudioApp, settle: Settle) -> None:
+async def test_what_applies_here_comes_first(
+    studio: StudioApp, settle: Settle, open_screen: OpenScreen
+) -> None:
     async with studio.run_test(size=(80, 24)) as pilot:
-        await pilot.press("f2")
-        await settle(pilot)
-        await pilot.press("f1")
-        await settle(pilot)
+        await open_screen(pilot, "f2")
+        await open_screen(pilot, "f1")
         here, rest = page(studio).split("\n\n", 1)
         assert here.startswith("Here and now")
         assert keymap.key("skills.kind").help in here
@@ -49,11 +51,12 @@ async def test_what_applies_here_comes_first(studio: StudioApp, settle: Settle) 
         assert keymap.key("skills.watch").help in rest
 
 
-async def test_remapped_keys_are_shown(studio: StudioApp, settle: Settle) -> None:
+async def test_remapped_keys_are_shown(
+    studio: StudioApp, settle: Settle, open_screen: OpenScreen
+) -> None:
     studio.settings = replace(studio.settings, keymap={"skills.kind": "ctrl+k"})
     async with studio.run_test(size=(80, 24)) as pilot:
-        await pilot.press("f1")
-        await settle(pilot)
+        await open_screen(pilot, "f1")
         line = next(
             line for line in page(studio).splitlines() if keymap.key("skills.kind").help in line
         )

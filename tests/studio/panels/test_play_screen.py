@@ -19,6 +19,7 @@ from studio.widgets.event_log import EventLog
 from studio.widgets.frame_view import FrameView
 
 Settle = Callable[[Pilot[str]], Awaitable[None]]
+OpenScreen = Callable[[Pilot[str], str], Awaitable[None]]
 MakeFrame = Callable[..., FrameRecord]
 
 
@@ -45,13 +46,13 @@ async def test_watch_a_skill_play(
     clock: object,
     make: ModuleType,
     settle: Settle,
+    open_screen: OpenScreen,
     launched: list[str],
     make_frame: MakeFrame,
 ) -> None:
     make.fill_skills(database, clock)
     async with studio.run_test(size=(120, 40)) as pilot:
-        await pilot.press("f2")
-        await settle(pilot)
+        await open_screen(pilot, "f2")
         await pilot.press("j")
         await settle(pilot)
         await pilot.press("w")
@@ -96,6 +97,7 @@ async def test_a_process_that_cannot_start_is_told(
     clock: object,
     make: ModuleType,
     settle: Settle,
+    open_screen: OpenScreen,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def refuse(run_id: str, **_: object) -> int:
@@ -104,8 +106,7 @@ async def test_a_process_that_cannot_start_is_told(
     make.fill_skills(database, clock)
     monkeypatch.setattr("engine.process.launch", refuse)
     async with studio.run_test(size=(80, 24)) as pilot:
-        await pilot.press("f2")
-        await settle(pilot)
+        await open_screen(pilot, "f2")
         await pilot.press("w")
         await settle(pilot)
         told = "\n".join(str(static.content) for static in studio.screen.query(Static))

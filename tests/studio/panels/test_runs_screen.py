@@ -15,6 +15,7 @@ from studio.screens.runs import RunsScreen
 from studio.widgets.pick_list import PickList
 
 Settle = Callable[[Pilot[str]], Awaitable[None]]
+OpenScreen = Callable[[Pilot[str], str], Awaitable[None]]
 
 
 def rows(app: StudioApp) -> list[str]:
@@ -34,12 +35,16 @@ async def pick(app: StudioApp, pilot: Pilot[str], run_id: str, settle: Settle) -
 
 
 async def test_every_run_says_where_it_stands(
-    studio: StudioApp, database: Database, clock: object, make: ModuleType, settle: Settle
+    studio: StudioApp,
+    database: Database,
+    clock: object,
+    make: ModuleType,
+    settle: Settle,
+    open_screen: OpenScreen,
 ) -> None:
     make.fill_runs(database, clock)
     async with studio.run_test(size=(120, 40)) as pilot:
-        await pilot.press("f3")
-        await settle(pilot)
+        await open_screen(pilot, "f3")
         assert [row.split("  ")[0] for row in rows(studio)] == [
             "● training",
             "◆ waits for you",
@@ -53,27 +58,35 @@ async def test_every_run_says_where_it_stands(
 
 
 async def test_why_a_run_failed_and_what_to_do(
-    studio: StudioApp, database: Database, clock: object, make: ModuleType, settle: Settle
+    studio: StudioApp,
+    database: Database,
+    clock: object,
+    make: ModuleType,
+    settle: Settle,
+    open_screen: OpenScreen,
 ) -> None:
     make.fill_runs(database, clock)
     async with studio.run_test(size=(120, 40)) as pilot:
-        await pilot.press("f3")
-        await settle(pilot)
+        await open_screen(pilot, "f3")
         await pick(studio, pilot, "run-2", settle)
         assert "The server at 'http://localhost:8000/v1' did not answer." in page(studio)
         assert "Next  Start it, or choose the rules agents." in page(studio)
 
 
 async def test_an_interrupted_run_shows_the_end_of_its_log(
-    studio: StudioApp, database: Database, clock: object, make: ModuleType, settle: Settle
+    studio: StudioApp,
+    database: Database,
+    clock: object,
+    make: ModuleType,
+    settle: Settle,
+    open_screen: OpenScreen,
 ) -> None:
     make.fill_runs(database, clock)
     log: Path = log_file("run-3", studio.paths.home)
     log.parent.mkdir(parents=True)
     log.write_text("\n".join(f"line [{i}]" for i in range(50)))
     async with studio.run_test(size=(120, 40)) as pilot:
-        await pilot.press("f3")
-        await settle(pilot)
+        await open_screen(pilot, "f3")
         await pick(studio, pilot, "run-3", settle)
         assert "Its process is gone although the run was not over." in page(studio)
         assert "line [49]" in page(studio)
@@ -86,6 +99,7 @@ async def test_resume_launches_a_process_and_goes_to_the_run(
     clock: object,
     make: ModuleType,
     settle: Settle,
+    open_screen: OpenScreen,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     make.fill_runs(database, clock)
@@ -94,8 +108,7 @@ async def test_resume_launches_a_process_and_goes_to_the_run(
     monkeypatch.setattr("engine.process.launch", lambda run_id, **_: launched.append(run_id) or 1)
     monkeypatch.setattr(studio, "open_run", opened.append)
     async with studio.run_test(size=(120, 40)) as pilot:
-        await pilot.press("f3")
-        await settle(pilot)
+        await open_screen(pilot, "f3")
         await pilot.press("R")
         await settle(pilot)
         assert launched == []
@@ -113,26 +126,30 @@ async def test_enter_opens(
     clock: object,
     make: ModuleType,
     settle: Settle,
+    open_screen: OpenScreen,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     make.fill_runs(database, clock)
     opened: list[str] = []
     monkeypatch.setattr(studio, "open_run", opened.append)
     async with studio.run_test(size=(80, 24)) as pilot:
-        await pilot.press("f3")
-        await settle(pilot)
+        await open_screen(pilot, "f3")
         await pilot.press("j", "enter")
         await settle(pilot)
         assert opened == ["run-4"]
 
 
 async def test_filter_by_words_and_by_state(
-    studio: StudioApp, database: Database, clock: object, make: ModuleType, settle: Settle
+    studio: StudioApp,
+    database: Database,
+    clock: object,
+    make: ModuleType,
+    settle: Settle,
+    open_screen: OpenScreen,
 ) -> None:
     make.fill_runs(database, clock)
     async with studio.run_test(size=(80, 24)) as pilot:
-        await pilot.press("f3")
-        await settle(pilot)
+        await open_screen(pilot, "f3")
         await pilot.press("slash", *"diamond failed")
         await settle(pilot)
         assert len(rows(studio)) == 1
@@ -147,12 +164,16 @@ async def test_filter_by_words_and_by_state(
 
 
 async def test_states_are_read_again_while_one_looks(
-    studio: StudioApp, database: Database, clock: object, make: ModuleType, settle: Settle
+    studio: StudioApp,
+    database: Database,
+    clock: object,
+    make: ModuleType,
+    settle: Settle,
+    open_screen: OpenScreen,
 ) -> None:
     make.fill_runs(database, clock)
     async with studio.run_test(size=(80, 24)) as pilot:
-        await pilot.press("f3")
-        await settle(pilot)
+        await open_screen(pilot, "f3")
         assert isinstance(studio.screen, RunsScreen)
         await pilot.press("G")
         database.journal.set_state("run-5", make.RunState.EVALUATING)
@@ -162,10 +183,11 @@ async def test_states_are_read_again_while_one_looks(
         assert studio.screen.query_one(PickList).picked == "run-1"
 
 
-async def test_no_run_yet_and_back(studio: StudioApp, settle: Settle) -> None:
+async def test_no_run_yet_and_back(
+    studio: StudioApp, settle: Settle, open_screen: OpenScreen
+) -> None:
     async with studio.run_test(size=(80, 24)) as pilot:
-        await pilot.press("f3")
-        await settle(pilot)
+        await open_screen(pilot, "f3")
         empty = studio.screen.query_one("#runs-empty", Static)
         assert empty.display
         assert "No run yet." in str(empty.content)

@@ -14,6 +14,7 @@ from studio.widgets.evaluation_panel import EvaluationPanel
 from studio.widgets.pick_list import PickList
 
 Settle = Callable[[Pilot[str]], Awaitable[None]]
+OpenScreen = Callable[[Pilot[str], str], Awaitable[None]]
 
 
 def rows(app: StudioApp) -> list[str]:
@@ -34,12 +35,16 @@ def code(app: StudioApp) -> str:
 
 
 async def test_the_list_has_kind_version_rate_and_age(
-    studio: StudioApp, database: Database, clock: object, make: ModuleType, settle: Settle
+    studio: StudioApp,
+    database: Database,
+    clock: object,
+    make: ModuleType,
+    settle: Settle,
+    open_screen: OpenScreen,
 ) -> None:
     make.fill_skills(database, clock)
     async with studio.run_test(size=(100, 30)) as pilot:
-        await pilot.press("f2")
-        await settle(pilot)
+        await open_screen(pilot, "f2")
         assert isinstance(studio.screen, SkillsScreen)
         assert names(studio) == ["collect_a_diamond", "collect_wood", "place_table"]
         assert rows(studio)[1].split(maxsplit=1)[1].split() == ["v2", "80", "%", "of", "5"]
@@ -50,13 +55,17 @@ async def test_the_list_has_kind_version_rate_and_age(
 
 
 async def test_the_page_says_where_a_skill_comes_from(
-    studio: StudioApp, database: Database, clock: object, make: ModuleType, settle: Settle
+    studio: StudioApp,
+    database: Database,
+    clock: object,
+    make: ModuleType,
+    settle: Settle,
+    open_screen: OpenScreen,
 ) -> None:
     make.fill_skills(database, clock)
     version = database.library.version("collect_wood", 2)
     async with studio.run_test(size=(100, 30)) as pilot:
-        await pilot.press("f2")
-        await settle(pilot)
+        await open_screen(pilot, "f2")
         await pilot.press("j")
         await settle(pilot)
         head = text(studio, "#skill-head")
@@ -69,12 +78,16 @@ async def test_the_page_says_where_a_skill_comes_from(
 
 
 async def test_versions_and_their_difference(
-    studio: StudioApp, database: Database, clock: object, make: ModuleType, settle: Settle
+    studio: StudioApp,
+    database: Database,
+    clock: object,
+    make: ModuleType,
+    settle: Settle,
+    open_screen: OpenScreen,
 ) -> None:
     make.fill_skills(database, clock)
     async with studio.run_test(size=(100, 30)) as pilot:
-        await pilot.press("f2")
-        await settle(pilot)
+        await open_screen(pilot, "f2")
         await pilot.press("j")
         await settle(pilot)
         await pilot.press("d")
@@ -95,12 +108,16 @@ async def test_versions_and_their_difference(
 
 
 async def test_search_and_filter_by_kind(
-    studio: StudioApp, database: Database, clock: object, make: ModuleType, settle: Settle
+    studio: StudioApp,
+    database: Database,
+    clock: object,
+    make: ModuleType,
+    settle: Settle,
+    open_screen: OpenScreen,
 ) -> None:
     make.fill_skills(database, clock)
     async with studio.run_test(size=(100, 30)) as pilot:
-        await pilot.press("f2")
-        await settle(pilot)
+        await open_screen(pilot, "f2")
         await pilot.press("slash", *"move_left")
         await settle(pilot)
         assert names(studio) == ["collect_wood"]
@@ -121,12 +138,16 @@ async def test_search_and_filter_by_kind(
 
 
 async def test_a_policy_shows_its_evaluation(
-    studio: StudioApp, database: Database, clock: object, make: ModuleType, settle: Settle
+    studio: StudioApp,
+    database: Database,
+    clock: object,
+    make: ModuleType,
+    settle: Settle,
+    open_screen: OpenScreen,
 ) -> None:
     make.fill_skills(database, clock)
     async with studio.run_test(size=(100, 30)) as pilot:
-        await pilot.press("f2")
-        await settle(pilot)
+        await open_screen(pilot, "f2")
         assert studio.screen.query_one(ContentSwitcher).current == "skill-evaluation"
         shown = str(studio.screen.query_one(EvaluationPanel).query_one(Static).content)
         assert "held-out seeds 1000000:1000020" in shown
@@ -134,12 +155,16 @@ async def test_a_policy_shows_its_evaluation(
 
 
 async def test_copy_goes_to_the_clipboard(
-    studio: StudioApp, database: Database, clock: object, make: ModuleType, settle: Settle
+    studio: StudioApp,
+    database: Database,
+    clock: object,
+    make: ModuleType,
+    settle: Settle,
+    open_screen: OpenScreen,
 ) -> None:
     make.fill_skills(database, clock)
     async with studio.run_test(size=(100, 30)) as pilot:
-        await pilot.press("f2")
-        await settle(pilot)
+        await open_screen(pilot, "f2")
         await pilot.press("j")
         await settle(pilot)
         await pilot.press("y")
@@ -147,11 +172,10 @@ async def test_copy_goes_to_the_clipboard(
 
 
 async def test_the_empty_library_says_how_to_get_the_first_skill(
-    studio: StudioApp, settle: Settle
+    studio: StudioApp, settle: Settle, open_screen: OpenScreen
 ) -> None:
     async with studio.run_test(size=(80, 24)) as pilot:
-        await pilot.press("f2")
-        await settle(pilot)
+        await open_screen(pilot, "f2")
         assert "To get the first one" in text(studio, "#skills-empty")
         assert studio.screen.query_one("#skills-empty").display
         await pilot.press("w", "y", "d")
@@ -163,15 +187,14 @@ async def test_the_empty_library_says_how_to_get_the_first_skill(
 
 
 async def test_a_database_that_fails_is_told(
-    studio: StudioApp, monkeypatch: pytest.MonkeyPatch, settle: Settle
+    studio: StudioApp, monkeypatch: pytest.MonkeyPatch, settle: Settle, open_screen: OpenScreen
 ) -> None:
     def broken(*_: object, **__: object) -> None:
         raise OSError("the disk is gone")
 
     monkeypatch.setattr("skills_db.library.Library.skills", broken)
     async with studio.run_test(size=(80, 24)) as pilot:
-        await pilot.press("f2")
-        await settle(pilot)
+        await open_screen(pilot, "f2")
         assert "the disk is gone" in "\n".join(
             str(static.content) for static in studio.screen.query(Static)
         )
