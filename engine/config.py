@@ -33,20 +33,22 @@ class TrainingConfig(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     n_envs: int = Field(default=8, ge=1, le=256)
-    n_steps: int = Field(default=128, ge=8)
+    n_steps: int = Field(default=32, ge=8)
     """Decisions per environment and update."""
-    batch_size: int = Field(default=256, ge=8)
+    batch_size: int = Field(default=64, ge=8)
     n_epochs: int = Field(default=4, ge=1)
-    learning_rate: float = Field(default=3e-4, gt=0)
-    gamma: float = Field(default=0.99, gt=0, le=1)
+    learning_rate: float = Field(default=5e-4, gt=0)
+    gamma: float = Field(default=0.995, gt=0, le=1)
     """Discount per env frame; an option of k frames is discounted by gamma**k."""
     gae_lambda: float = Field(default=0.95, ge=0, le=1)
-    ent_coef: float = Field(default=0.01, ge=0)
+    ent_coef: float = Field(default=0.005, ge=0)
     clip_range: float = Field(default=0.2, gt=0)
     goal_bonus: float = Field(default=1.0, ge=0)
     """Extra training reward, once per episode, for each rl sub-action's predicate."""
     task_bonus: float = Field(default=1.0, ge=0)
     """Extra training reward, once per episode, for the task's predicate."""
+    plan_prior: float = Field(default=3.0, ge=0, le=20)
+    """Logit by which the untrained network prefers the coded action that comes next in the plan."""
     net_arch: tuple[int, ...] = (128, 128)
     checkpoint_frames: int = Field(default=20_000, ge=1)
     device: str = "auto"

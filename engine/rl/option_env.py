@@ -16,7 +16,7 @@ import gymnasium
 import numpy as np
 
 from engine.rl.goals import GoalTracker
-from engine.rl.option_set import Mask, OptionSet
+from engine.rl.option_set import Mask, OptionSet, feature_count
 from engine.rl.options import OptionEnd
 from engine.worlds.base import Observation, WorldEnv
 
@@ -129,7 +129,7 @@ class OptionEnv(gymnasium.Env[Observation, np.int64]):
         self._spent: set[int] = set()
         self._mask: Mask = np.ones(len(options), dtype=np.bool_)
         seen = int(np.prod(env.observation_space.shape or ()))
-        self.observation_size = seen + options.feature_count
+        self.observation_size = seen + feature_count(len(options.actions))
         self.observation_space = gymnasium.spaces.Box(
             -np.inf, np.inf, (self.observation_size,), np.float32
         )

@@ -15,8 +15,13 @@ from engine.worlds.predicate import parse
 
 Mask = NDArray[np.bool_]
 _FEATURES = ("may_run", "done", "comes_next")
-_WEIGHT = 3.0
+FEATURE_WEIGHT = 3.0
 """What a true feature counts: a handful of them stands beside a hundred cells of view."""
+
+
+def feature_count(coded_actions: int) -> int:
+    """Numbers that `OptionSet.features` adds to the observation."""
+    return len(_FEATURES) * coded_actions
 
 
 class OptionSet:
@@ -54,11 +59,6 @@ class OptionSet:
     def __len__(self) -> int:
         return len(self.names)
 
-    @property
-    def feature_count(self) -> int:
-        """Numbers that `features` adds to the observation."""
-        return len(_FEATURES) * len(self.actions)
-
     def mask(self, player: PlayerState) -> Mask:
         """Which actions may be chosen now: all primitives, and options whose precondition holds."""
         mask = np.ones(len(self.names), dtype=np.bool_)
@@ -80,7 +80,7 @@ class OptionSet:
         candidates = np.flatnonzero(may_run > done)
         if candidates.size:
             comes_next[candidates[0]] = 1.0
-        return features.ravel() * np.float32(_WEIGHT)
+        return features.ravel() * np.float32(FEATURE_WEIGHT)
 
     def execution(self, index: int) -> OptionExecution:
         """A fresh execution of the coded action at this index of the action space."""

@@ -30,6 +30,8 @@ class PolicySpec(Record):
     primitives: tuple[str, ...]
     actions: tuple[CodedAction, ...]
     net_arch: tuple[int, ...]
+    plan_prior: float
+    """How much the network follows the plan before training (`engine.rl.network`)."""
     frames: int = Field(ge=0)
     """Env frames it was trained for."""
     seed: int
@@ -122,13 +124,14 @@ def build_network(spec: PolicySpec) -> MaskableActorCriticPolicy:
     """The network of a spec as training initialises it; global random streams stay untouched."""
     import gymnasium
     import torch
-    from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+
+    from engine.rl.network import PlanPolicy, policy_settings
 
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(spec.seed)
-        return MaskableActorCriticPolicy(
+        return PlanPolicy(
             gymnasium.spaces.Box(-np.inf, np.inf, (spec.observation_size,), np.float32),
             gymnasium.spaces.Discrete(spec.n_actions),
             lambda _progress: 0.0,
-            net_arch=list(spec.net_arch),
+            **policy_settings(spec.net_arch, len(spec.actions), spec.plan_prior),
         )

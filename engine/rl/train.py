@@ -22,6 +22,7 @@ from engine.events import CheckpointSaved, Event, LogLine, TrainingStarted
 from engine.rl.checkpoint import load_checkpoint, save_checkpoint
 from engine.rl.control import Control, Stopped, Valve
 from engine.rl.monitor import TrainingMonitor
+from engine.rl.network import PlanPolicy, policy_settings
 from engine.rl.option_env import Bonus, OnFrame, OptionEnv
 from engine.rl.option_set import OptionSet
 from engine.rl.options import CodedAction, ProgramLoader
@@ -236,7 +237,7 @@ class Trainer:
         # may be held out. They draw their own below `seed_limit`.
         set_random_seed(self._job.seed)
         model = SmdpPPO(
-            "MlpPolicy",
+            PlanPolicy,
             DummyVecEnv([_giver(env) for env in envs]),
             learning_rate=config.learning_rate,
             n_steps=config.n_steps,
@@ -246,7 +247,9 @@ class Trainer:
             gae_lambda=config.gae_lambda,
             clip_range=config.clip_range,
             ent_coef=config.ent_coef,
-            policy_kwargs={"net_arch": list(config.net_arch)},
+            policy_kwargs=policy_settings(
+                config.net_arch, len(self._job.actions), config.plan_prior
+            ),
             device=config.device,
         )
         model.set_logger(Logger(folder=None, output_formats=[]))
@@ -270,6 +273,7 @@ class Trainer:
             primitives=job.world.primitives,
             actions=job.actions,
             net_arch=job.config.net_arch,
+            plan_prior=job.config.plan_prior,
             frames=frames,
             seed=job.seed,
             task_success=job.task_success,

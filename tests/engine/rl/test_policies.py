@@ -24,10 +24,11 @@ class FakeExecutive:
 def spec(make_action):
     return PolicySpec(
         world="meadow",
-        observation_size=5,
+        observation_size=11,
         primitives=("noop", "left", "right"),
         actions=(make_action(), make_action("other")),
         net_arch=(8,),
+        plan_prior=3.0,
         frames=0,
         seed=3,
         task_success="gems >= 3",
@@ -37,7 +38,7 @@ def spec(make_action):
 def choices(policy, mask, seed, count=200):
     policy.begin_episode(seed)
     chance = np.random.default_rng(0)
-    seen = chance.normal(size=(count, 5)).astype(np.float32)
+    seen = chance.normal(size=(count, 11)).astype(np.float32)
     return [policy.choose(observation, None, np.array(mask)) for observation in seen]
 
 
