@@ -59,7 +59,7 @@ class Bounds:
 class Series:
     """Points (env frames, value) in at most `capacity` buckets of equally many points each."""
 
-    def __init__(self, capacity: int = 1024) -> None:
+    def __init__(self, capacity: int = 512) -> None:
         self._capacity = max(4, capacity)
         self._buckets: list[Bucket] = []
         self._per_bucket = 1
