@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -15,32 +15,39 @@ if TYPE_CHECKING:
 
 
 class CodeView(Reader):
-    """Code to read: highlighted, numbered, each finding under its line."""
+    """Code to read: highlighted, numbered, each finding under its line, long lines folded."""
 
     def show(self, code: str, findings: Sequence[CodeDiagnostic] = ()) -> None:
         """Show code from its first line."""
-        self.show_text(numbered(code, findings))
+        self.show_drawn(lambda width: numbered(code, findings, width))
 
 
-def numbered(code: str, findings: Sequence[CodeDiagnostic] = ()) -> Content:
-    """Highlighted code with a gutter; a finding stands under its line with a mark."""
+def numbered(code: str, findings: Sequence[CodeDiagnostic] = (), width: int = 1000) -> Content:
+    """Highlighted code with a gutter, folded to `width`; a finding stands under its line."""
     from studio.highlighting import python_lines  # Pygments waits until there is code
 
     by_line: dict[int, list[CodeDiagnostic]] = {}
     for finding in findings:
         by_line.setdefault(finding.line, []).append(finding)
     lines = python_lines(code)
-    width = len(str(max(1, len(lines))))
-    rows: list[Content] = [_finding(f, width) for f in by_line.pop(0, [])]
+    digits = len(str(max(1, len(lines))))
+    rows: list[Content] = [_finding(f, digits) for f in by_line.pop(0, [])]
     for number, line in enumerate(lines, 1):
-        bad = number in by_line
-        gutter = Content.styled(f"{number:>{width}} ", "$text-error" if bad else FAINT)
-        rows.append(Content.assemble(gutter, " ", line))
-        rows.extend(_finding(finding, width) for finding in by_line.pop(number, []))
-    rows.extend(_finding(f, width) for rest in by_line.values() for f in rest)
+        style = "$text-error" if number in by_line else FAINT
+        rows.extend(folded(f"{number:>{digits}}  ", style, line, width))
+        rows.extend(_finding(finding, digits) for finding in by_line.pop(number, []))
+    rows.extend(_finding(f, digits) for rest in by_line.values() for f in rest)
     return Content("\n").join(rows)
 
 
-def _finding(finding: CodeDiagnostic, width: int) -> Content:
-    indent = " " * (width + 1 + max(0, finding.column - 1) + 1)
+def folded(gutter: str, style: str, line: Content, width: int) -> Iterator[Content]:
+    """A line beside its gutter, in as many rows as it needs; nothing of it is cut away."""
+    room = max(8, width - len(gutter))
+    parts = line.fold(room) if line.cell_length > room else [line]
+    for index, part in enumerate(parts):
+        yield Content.assemble((gutter if index == 0 else " " * len(gutter), style), part)
+
+
+def _finding(finding: CodeDiagnostic, digits: int) -> Content:
+    indent = " " * (digits + 2 + max(0, finding.column - 1))
     return Content.styled(f"{indent}▲ {finding.code}: {finding.message}", "$text-error")

@@ -240,12 +240,11 @@ class PlanEditor(Vertical):
         if part is None or plan is None:
             reader.show_text(Content(""))
         else:
-            reader.show_text(details(plan, part, max(30, reader.content_size.width)))
+            reader.show_drawn(lambda width: details(plan, part, width))
 
     def on_resize(self, event: events.Resize) -> None:
         """Wide enough, the selected part goes beside the rows."""
         self.set_class(event.size.width >= SIDE_BY_SIDE, "-side")
-        self.call_after_refresh(self._draw_details)
 
     def _do(self, edit: Edit) -> None:
         refused = self.try_edit(edit)
