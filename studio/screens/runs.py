@@ -195,12 +195,13 @@ class RunsScreen(Searching[str | None]):
         self.refresh_bindings()
         if run is None:
             return
-        if run.id != self._page_of:
+        same = run.id == self._page_of
+        if not same:
             self._page_of, self._failure, self._log = run.id, None, ()
             if run.seen_state in ("failed", "interrupted"):
                 self._load_trouble(run.id)
         reader = self.query_one("#run-page", Reader)
         width = max(20, reader.scrollable_content_region.width)
         reader.show_text(
-            page(run, width, self.app.now(), self._failure, self._log), keep_place=True
+            page(run, width, self.app.now(), self._failure, self._log), keep_place=same
         )

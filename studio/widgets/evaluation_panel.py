@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from textual.content import Content
-from textual.events import Resize
 
 from studio import keymap
 from studio.widgets.charset import ascii_only
@@ -54,7 +53,7 @@ class EvaluationPanel(Reader):
 
     def on_mount(self) -> None:
         """Nothing is evaluated yet."""
-        self._draw()
+        self._write()
 
     def show(self, evaluation: Mapping[str, Any], agents: str = "") -> None:
         """Show an evaluation.
@@ -66,30 +65,24 @@ class EvaluationPanel(Reader):
         """
         self._evaluation = evaluation
         self._agents = agents or str(evaluation.get("agents", ""))
-        self._draw()
+        self._write()
 
     def clear(self) -> None:
         """Forget the evaluation."""
         self._evaluation = None
-        self._draw()
+        self._write()
 
     def action_sort(self) -> None:
         """Sort the other way."""
         self._by_gain = not self._by_gain
-        self._draw(keep_place=True)
+        self._write()
 
-    def on_resize(self, event: Resize) -> None:
-        """The table is laid out for the width."""
-        self._draw(keep_place=True)
-
-    def _draw(self, keep_place: bool = False) -> None:
-        if not self.is_mounted:
-            return
-        if self._evaluation is None:
+    def _write(self) -> None:
+        evaluation = self._evaluation
+        if evaluation is None:
             self.show_text(toned(_EMPTY, "muted"))
             return
-        lines = self._lines(self._evaluation, max(30, self.scrollable_content_region.width))
-        self.show_text(Content("\n").join(lines), keep_place=keep_place)
+        self.show_drawn(lambda width: Content("\n").join(self._lines(evaluation, max(30, width))))
 
     def _lines(self, evaluation: Mapping[str, Any], width: int) -> list[Content]:
         baseline = evaluation.get("baseline")
