@@ -111,6 +111,7 @@ class WorkspaceScreen(Deciding, Steering, Panes):
         self.model.run = message.run
         self.model.run_id = message.run.id
         self.query_one(RunStatus).show(message.run)
+        self.query_one(TrainingPanel).show_state(message.run.seen_state)
         self.redraw()
         self._follow_stage()
         self.refresh_bindings()
@@ -145,7 +146,9 @@ class WorkspaceScreen(Deciding, Steering, Panes):
             case told.DeviceSampled():
                 self.query_one(TrainingPanel).device(event)
             case told.Evaluated():
-                self.query_one(ResultsPane).show_evaluation(event.evaluation)
+                plan = self.model.view.plan
+                author = "" if plan is None else plan.author
+                self.query_one(ResultsPane).show_evaluation(event.evaluation, author)
             case told.SkillSaved():
                 self.query_one(ResultsPane).show_saved(self.model.view.saved)
             case _:

@@ -56,10 +56,10 @@ class ResultsPane(VerticalScroll, can_focus=False):
         """Names the person wants saved."""
         return self.query_one(SaveQuestion).kept
 
-    def show_evaluation(self, evaluation: Mapping[str, Any]) -> None:
-        """Show the figures."""
+    def show_evaluation(self, evaluation: Mapping[str, Any], author: str) -> None:
+        """Show the figures, and who wrote the plan and the code behind them."""
         panel = self.query_one(EvaluationPanel)
-        panel.show(evaluation)
+        panel.show(evaluation, author)
         panel.display = True
         self._not_empty()
 
