@@ -124,5 +124,5 @@ class EventLog(Vertical):
 
 
 def _entry(record: EventRecord) -> Entry:
-    lead = Content.styled(f"{moment(record.time, record.time)}  ", "$text-muted")
+    lead = toned(f"{moment(record.time, record.time)}  ", "muted")
     return Entry(lead, toned(describe(record), tone(record)))

@@ -14,6 +14,7 @@ from textual.widget import Widget
 
 from studio.widgets.charset import ascii_only, has_colour
 from studio.widgets.half_blocks import block_strips, fit, half_block_strips, rows_of, scale
+from studio.widgets.paint import MUTED, toned
 from studio.words import shorten
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ class FrameView(Widget):
     def _draw_strips(self, frame: FrameRecord | None) -> list[Strip]:
         width, height = self.size
         if frame is None:
-            return self._text_strips(Content.styled(self._empty, "$text-muted"))
+            return self._text_strips(toned(self._empty, "muted"))
         if not has_colour(self):
             return self._text_strips(_instead(frame))
         picture_height = max(1, height - 1)
@@ -156,6 +157,6 @@ def _instead(frame: FrameRecord) -> Content:
         (
             f"The picture ({frame.width} x {frame.height} pixels) needs colours; "
             "it is not drawn while NO_COLOR is set.",
-            "$text-muted",
+            MUTED,
         ),
     )
