@@ -47,11 +47,17 @@ class Reader(ScrollableContainer, can_focus=True):
     def show_drawn(self, draw: Draw) -> None:
         """Replace the text by one that is laid out by hand, again for every other width."""
         self._lay_out = draw
+        self._drawn_at = 0
         self._lay_out_again()
         self.scroll_home(animate=False)
 
     def on_resize(self, event: events.Resize) -> None:
         """Lay the text out for the new width."""
+        if self._lay_out is not None and self._room != self._drawn_at:
+            self._lay_out_again()
+
+    def on_show(self) -> None:
+        """What was given while it was hidden is laid out now, though its size be the same."""
         if self._lay_out is not None and self._room != self._drawn_at:
             self._lay_out_again()
 
