@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from studio.run_view import APPROVED, OPEN, PROPOSED, REJECTED, RunView
+from studio.run_view import APPROVED, FAILS, OPEN, PROPOSED, REJECTED, WORKS, RunView
 from studio.widgets.review_view import Reviewed
 from studio.words import Sign
 
@@ -96,6 +96,9 @@ class RunModel:
         step = self.view.step(proposal.sub_action)
         if proposal is step.versions[-1] and step.sign is not OPEN:
             return step.sign
+        critique = step.critiques.get(proposal.version)
+        if critique is not None:
+            return WORKS if critique.works else FAILS
         decided = step.decisions.get(proposal.version)
         if decided is None:
             return SUPERSEDED

@@ -130,12 +130,16 @@ class Panes(RunScreen):
         bar = self.query_one(PaneBar)
         bar.show(self.pane, self._visible(), marks, self.following)
 
-    def _follow_stage(self) -> None:
-        """Bring what the run is doing to the front, unless the person is busy elsewhere."""
+    def _follow_stage(self, anew: bool = False) -> None:
+        """Bring what the run is doing to the front, unless the person is busy elsewhere.
+
+        Args:
+            anew: put the keyboard there also when the pane is in front already.
+        """
         pane = self._stage()
         if not self.following or pane is None or self.review.editing:
             self._draw_bar()
-        elif pane != self.pane:
+        elif anew or pane != self.pane:
             self.go(pane)
         else:
             self._place()

@@ -176,7 +176,7 @@ class WorkspaceScreen(Deciding, Steering, Panes):
         else:
             results.end_question()
         self.redraw()
-        self._follow_stage()
+        self._follow_stage(anew=approval is not None)
         self.refresh_bindings()
 
     @work(group="plan", exclusive=True)

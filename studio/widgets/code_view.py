@@ -31,12 +31,14 @@ def numbered(code: str, findings: Sequence[CodeDiagnostic] = (), width: int = 10
         by_line.setdefault(finding.line, []).append(finding)
     lines = python_lines(code)
     digits = len(str(max(1, len(lines))))
-    rows: list[Content] = [_finding(f, digits) for f in by_line.pop(0, [])]
+    rows = [row for f in by_line.pop(0, []) for row in _finding(f, digits, width)]
     for number, line in enumerate(lines, 1):
         style = "$text-error" if number in by_line else FAINT
         rows.extend(folded(f"{number:>{digits}}  ", style, line, width))
-        rows.extend(_finding(finding, digits) for finding in by_line.pop(number, []))
-    rows.extend(_finding(f, digits) for rest in by_line.values() for f in rest)
+        for finding in by_line.pop(number, []):
+            rows.extend(_finding(finding, digits, width))
+    for finding in (finding for rest in by_line.values() for finding in rest):
+        rows.extend(_finding(finding, digits, width))
     return Content("\n").join(rows)
 
 
@@ -48,6 +50,11 @@ def folded(gutter: str, style: str, line: Content, width: int) -> Iterator[Conte
         yield Content.assemble((gutter if index == 0 else " " * len(gutter), style), part)
 
 
-def _finding(finding: CodeDiagnostic, digits: int) -> Content:
-    indent = " " * (digits + 2 + max(0, finding.column - 1))
-    return Content.styled(f"{indent}▲ {finding.code}: {finding.message}", "$text-error")
+def _finding(finding: CodeDiagnostic, digits: int, width: int) -> Iterator[Content]:
+    """Under the place it is about; further left when it would not fit there."""
+    text = Content(f"▲ {finding.code}: {finding.message}")
+    indent = digits + 2 + max(0, finding.column - 1)
+    if indent + text.cell_length > width:
+        indent = digits + 2
+    for line in text.wrap(max(8, width - indent)):
+        yield Content.styled(" " * indent + line.plain, "$text-error")

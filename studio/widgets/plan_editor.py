@@ -240,7 +240,7 @@ class PlanEditor(Vertical):
         if part is None or plan is None:
             reader.show_text(Content(""))
         else:
-            reader.show_drawn(lambda width: details(plan, part, width))
+            reader.show_drawn(lambda width: details(plan, part, self._view, width))
 
     def on_resize(self, event: events.Resize) -> None:
         """Wide enough, the selected part goes beside the rows."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from textual.content import Content
 
-from studio.run_view import OPEN, RunView
+from studio.run_view import OPEN, RunView, StepView
 from studio.widgets.paint import FAINT, MUTED, spread, toned
 from studio.words import compact, plural
 
@@ -87,13 +88,13 @@ def _action_row(
     return spread(left, toned(words, step.sign.tone), width)
 
 
-def details(plan: Plan, part: Part, width: int) -> Content:
+def details(plan: Plan, part: Part, view: RunView, width: int) -> Content:
     """Everything the plan says about one part."""
     for row in rows(plan):
         if row.part == part:
             if row.action is None:
                 return _subtask_details(row.subtask, width)
-            return _action_details(row.action, width)
+            return _action_details(row.action, view, width)
     return Content("")
 
 
@@ -115,7 +116,8 @@ def _subtask_details(subtask: Subtask, width: int) -> Content:
     )
 
 
-def _action_details(action: SubAction, width: int) -> Content:
+def _action_details(action: SubAction, view: RunView, width: int) -> Content:
+    step = view.step(action.name)
     per = "in one execution at most" if action.mode == "code" else "of training"
     return _fields(
         width,
@@ -125,7 +127,14 @@ def _action_details(action: SubAction, width: int) -> Content:
         ("succeeds", action.success),
         ("yields", action.interrupt),
         ("budget", f"{action.budget:,} frames {per}"),
+        *_so_far(step),
     )
+
+
+def _so_far(step: StepView) -> Iterator[tuple[str, str]]:
+    if step.sign is not OPEN:
+        said = f". {step.critique.text}" if step.critique is not None else ""
+        yield "so far", f"{step.words}{said}"
 
 
 _LABEL = 10

@@ -221,5 +221,5 @@ def _check(shown: Reviewed) -> Content:
     if not findings:
         return painted(PASSED)
     first = findings[0]
-    where = f", line {first.line}" if first.line else ""
-    return painted(FOUND, f"{plural(len(findings), 'finding')}{where}: {first.message}")
+    where = f", the first in line {first.line}" if first.line else ""
+    return painted(FOUND, f"{plural(len(findings), 'finding')}{where}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import socket
+import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -334,6 +335,8 @@ def frozen(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Fake
 
     monkeypatch.setattr(skills_db.runs, "new_run_id", lambda now: "20260504-120000-k3f9")
     monkeypatch.setattr("studio.run_bridge.person", lambda: "ada@studio")
+    monkeypatch.setenv("TZ", "UTC")
+    time.tzset()
     with Database.open(paths.database_url, clock=lambda: NOON) as database:
         fake = FakeRun(database)
 
@@ -346,6 +349,8 @@ def frozen(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Fake
             return app
 
         yield fake, make
+    monkeypatch.undo()
+    time.tzset()
 
 
 @pytest.fixture
@@ -361,8 +366,6 @@ def kit() -> Any:
 
 async def _until(pilot: Any, condition: Callable[[], object], seconds: float = 8.0) -> None:
     """Let the app work until something is true; fail when it does not come true."""
-    import time
-
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:

@@ -238,7 +238,7 @@ async def test_findings_of_the_check_stand_at_their_line(run, opened, kit):
         lines = body(app).split("\n")
         place = next(i for i, line in enumerate(lines) if "unresolved: no `nearest` here" in line)
         assert lines[place - 1].lstrip().startswith("6 ")
-        assert "1 finding, line 6" in head(app)
+        assert "1 finding, the first in line 6" in head(app)
         assert "does not pass the check" in notice(app)
 
 
