@@ -13,7 +13,7 @@ from textual.widgets import Static
 from studio.widgets.evaluation_panel import EvaluationPanel
 from studio.widgets.paint import MUTED
 from studio.widgets.save_question import SaveQuestion
-from studio.words import KINDS, percent
+from studio.words import plural
 
 if TYPE_CHECKING:
     from engine.events import SkillSaved
@@ -65,21 +65,24 @@ class ResultsPane(VerticalScroll, can_focus=False):
 
     def show_saved(self, saved: Sequence[SkillSaved]) -> None:
         """Show what is in the library now."""
-        lines = [Content.styled("Saved as skills   F2 shows the library", MUTED)]
-        lines += [
-            Content.assemble(
-                ("✔ ", "$text-success"),
-                (event.name, "bold"),
-                f" v{event.version}  ",
-                (KINDS.get(event.skill_kind, event.skill_kind), MUTED),
-                f"  {percent(event.success_rate)}",
-            )
-            for event in saved
+        policies = [event for event in saved if event.skill_kind == "policy"]
+        coded = [event for event in saved if event.skill_kind != "policy"]
+        words = "policy" if len(policies) == 1 else "policies"
+        lines = [
+            _saved_line(f"{len(policies)} {words}", policies),
+            _saved_line(plural(len(coded), "coded action"), coded),
         ]
         text = self.query_one("#saved", Static)
-        text.update(Content("\n").join(lines))
+        text.update(Content("\n").join(line for line in lines if line))
         text.display = bool(saved)
         self._not_empty()
 
     def _not_empty(self) -> None:
         self.query_one("#results-empty").display = False
+
+
+def _saved_line(count: str, saved: Sequence[SkillSaved]) -> Content:
+    names = ", ".join(f"{event.name} v{event.version}" for event in saved)
+    if not names:
+        return Content()
+    return Content.assemble((f"✔ {count} saved", "$text-success"), (f"  {names}", MUTED))
