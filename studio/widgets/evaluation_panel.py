@@ -1,4 +1,4 @@
-"""The trained policy beside the untrained one, on held-out seeds: figures, and rates with bars."""
+"""The trained policy beside the untrained one and code alone, on held-out seeds."""
 
 from __future__ import annotations
 
@@ -25,16 +25,33 @@ _SHORTEST_BAR = 6
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How often something was reached: by the policy, and by the untrained one if it was asked."""
+    """How often something was reached: by the policy, the untrained one, and by code alone."""
 
     name: str
     trained: float
     untrained: float | None
+    code_only: float | None = None
 
     @property
     def gain(self) -> float:
         """Difference of the two rates; the rate itself where there is no baseline."""
         return self.trained - (self.untrained or 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """What the trained policy is compared with, as far as it was evaluated."""
+
+    untrained: Mapping[str, Any] | None
+    code_only: Mapping[str, Any] | None
+
+    def rate(self, name: str, trained: float) -> Rate:
+        """A figure of the evaluation itself, beside the others' own."""
+        return Rate(name, trained, _of(self.untrained, name), _of(self.code_only, name))
+
+    def within(self, field: str) -> Others:
+        """The same for the rates in one part of the evaluation."""
+        return Others(_inside(self.untrained, field), _inside(self.code_only, field))
 
 
 class EvaluationPanel(Reader):
@@ -60,7 +77,7 @@ class EvaluationPanel(Reader):
 
         Args:
             evaluation: JSON of `engine.rl.evaluate.Evaluation`, with the untrained policy's under
-                `baseline`.
+                `baseline` and that of the plan's code, without anything learnt, under `code_only`.
             agents: Who wrote the plan and the code (`rules`, `llm:<model>`), when known.
         """
         self._evaluation = evaluation
@@ -85,17 +102,16 @@ class EvaluationPanel(Reader):
         self.show_drawn(lambda width: Content("\n").join(self._lines(evaluation, max(30, width))))
 
     def _lines(self, evaluation: Mapping[str, Any], width: int) -> list[Content]:
-        baseline = evaluation.get("baseline")
-        other = baseline if isinstance(baseline, Mapping) else None
+        others = Others(_table(evaluation, "baseline"), _table(evaluation, "code_only"))
         sections = [
             (title, rates)
             for title, field in _SECTIONS
-            if (rates := _rates(evaluation, other, field))
+            if (rates := _rates(evaluation, others, field))
         ]
         longest = max((len(rate.name) for _, rates in sections for rate in rates), default=0)
         label = min(max(longest, len("frames per episode")) + 1, max(12, width // 3))
         lines = [*_heading(evaluation, self._agents), Content()]
-        lines += _figures(evaluation, other, label)
+        lines += _figures(evaluation, others, label)
         order = "largest difference first" if self._by_gain else "in the world's order"
         for title, rates in sections:
             if self._by_gain:
@@ -139,12 +155,12 @@ def _heading(evaluation: Mapping[str, Any], agents: str) -> list[Content]:
     return lines
 
 
-def _figures(
-    evaluation: Mapping[str, Any], other: Mapping[str, Any] | None, label: int
-) -> list[Content]:
-    head = f"{'':<{label}}{'trained':>{_NUMBER}}"
-    if other is not None:
+def _figures(evaluation: Mapping[str, Any], others: Others, label: int) -> list[Content]:
+    head = f"{'':<{label}}{_first(evaluation):>{_NUMBER}}"
+    if others.untrained is not None:
         head += f"{'untrained':>{_OTHER}}{'difference':>{_GAIN}}"
+    if others.code_only is not None:
+        head += f"{'code only':>{_OTHER}}"
     lines = [toned(head, "muted")]
     names = (
         ("task success", "task_success"),
@@ -156,7 +172,7 @@ def _figures(
         value = _number(evaluation, field)
         if value is None:
             continue
-        rate = Rate(name, value, None if other is None else _number(other, field))
+        rate = others.rate(field, value)
         if field == "task_success":
             row = _numbers(percent(value), rate, points=True)
         else:
@@ -167,7 +183,7 @@ def _figures(
 
 
 def _numbers(trained: str, rate: Rate, *, points: bool) -> Content:
-    """Trained, untrained and their difference in columns."""
+    """Trained, untrained and their difference, then code alone, in columns."""
     parts = [Content(f"{trained:>{_NUMBER}}")]
     if rate.untrained is not None:
         other = percent(rate.untrained) if points else _figure(rate.untrained)
@@ -178,6 +194,9 @@ def _numbers(trained: str, rate: Rate, *, points: bool) -> Content:
             text = "0"
         tone: Tone = "muted" if text == "0" or not points else "good" if gain > 0 else "bad"
         parts.append(toned(f"{text:>{_GAIN}}", tone))
+    if rate.code_only is not None:
+        code_only = percent(rate.code_only) if points else _figure(rate.code_only)
+        parts.append(toned(f"{code_only:>{_OTHER}}", "muted"))
     return Content("").join(parts)
 
 
@@ -195,19 +214,34 @@ def _bar(rate: Rate, width: int, plain: bool) -> Content:
     )
 
 
-def _rates(
-    evaluation: Mapping[str, Any], other: Mapping[str, Any] | None, field: str
-) -> list[Rate]:
+def _rates(evaluation: Mapping[str, Any], others: Others, field: str) -> list[Rate]:
     trained = evaluation.get(field)
     if not isinstance(trained, Mapping):
         return []
-    untrained = other.get(field) if other is not None else None
-    known = untrained if isinstance(untrained, Mapping) else None
+    beside = others.within(field)
     return [
-        Rate(str(name), float(value), None if known is None else _number(known, str(name)))
+        beside.rate(str(name), float(value))
         for name, value in trained.items()
         if isinstance(value, int | float)
     ]
+
+
+def _first(evaluation: Mapping[str, Any]) -> str:
+    """Name of the first column: what was evaluated need not have been trained."""
+    return "trained" if evaluation.get("policy") == "trained" else "rate"
+
+
+def _table(data: Mapping[str, Any], name: str) -> Mapping[str, Any] | None:
+    value = data.get(name)
+    return value if isinstance(value, Mapping) else None
+
+
+def _inside(data: Mapping[str, Any] | None, name: str) -> Mapping[str, Any] | None:
+    return None if data is None else _table(data, name)
+
+
+def _of(data: Mapping[str, Any] | None, name: str) -> float | None:
+    return None if data is None else _number(data, name)
 
 
 def _number(data: Mapping[str, Any], name: str) -> float | None:

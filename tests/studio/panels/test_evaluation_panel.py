@@ -90,3 +90,21 @@ async def test_narrow_has_no_bars_but_all_numbers(make: ModuleType) -> None:
     async with app.run_test(size=(50, 20)):
         app.panel.show(make.EVALUATION)
         assert line_of(app, "place_table").split()[1:] == ["80", "%", "10", "%", "+70"]
+
+
+async def test_code_alone_stands_beside_what_was_learnt(make: ModuleType) -> None:
+    app = EvaluationApp()
+    async with app.run_test(size=(100, 40)):
+        code_only = {**make.EVALUATION["baseline"], "score": 45.68, "task_success": 0.45}
+        app.panel.show({**make.EVALUATION, "code_only": code_only})
+        assert "code only" in "\n".join(app.lines)
+        assert line_of(app, "task success").split()[-2:] == ["45", "%"]
+        assert line_of(app, "score").split()[-1] == "45.68"
+
+
+async def test_code_that_was_never_trained_is_not_called_trained(make: ModuleType) -> None:
+    app = EvaluationApp()
+    async with app.run_test(size=(100, 40)):
+        alone = {k: v for k, v in make.EVALUATION.items() if k != "baseline"}
+        app.panel.show({**alone, "policy": "code_only"})
+        assert "trained" not in "\n".join(app.lines)
