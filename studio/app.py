@@ -17,7 +17,7 @@ from textual import work
 from textual.app import App
 from textual.binding import BindingType
 from textual.screen import Screen
-from textual.worker import WorkerCancelled, WorkerFailed
+from textual.worker import WorkerCancelled, WorkerFailed, get_current_worker
 
 from studio import keymap
 from studio.commands import StudioCommands
@@ -120,6 +120,7 @@ class StudioApp(App[str]):
     def on_unmount(self) -> None:
         """Signals are the shell's again; the run's process does not notice."""
         self.bridge.stop()
+        self.data.close()
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
@@ -316,6 +317,7 @@ LEAVE = (
 
 def preload() -> None:
     """Import what the first run needs, while the person still reads the task line."""
+    worker = get_current_worker()
     for name in (
         "skills_db.database",
         "engine.events",
@@ -325,4 +327,6 @@ def preload() -> None:
         "engine.agents.plan_edit",
         "engine.process",
     ):
+        if worker.is_cancelled:
+            return
         importlib.import_module(name)

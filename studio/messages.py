@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING
 
 from textual.message import Message
@@ -29,6 +30,8 @@ class EventsArrived(RunMessage):
         self.events = events
         self.decoded = decoded
         """The typed event of each row; None for a kind a newer version wrote."""
+        self.applied = threading.Event()
+        """To be set once they are drawn: the next batch waits for it, so that keys get through."""
 
 
 class RunChanged(RunMessage):

@@ -37,7 +37,7 @@ _LOG = logging.getLogger(__name__)
 POLL_SECONDS = 0.2
 RETRY_SECONDS = 2.0
 WATCH_SECONDS = 3.0
-BATCH = 1000
+BATCH = 500
 
 
 class StudioData:
@@ -189,6 +189,8 @@ class RunBridge:
                 reader.read(self._data.journal, self.wants_frames, lambda: worker.is_cancelled)
                 failing = False
             except Exception as error:
+                if worker.is_cancelled:
+                    return  # the studio closes its database while it leaves
                 _LOG.exception("Reading run %s failed", run_id)
                 if not failing:
                     post(BridgeFailed(run_id, error))
@@ -232,7 +234,10 @@ class _Reader:
                 return
             decoded = tuple(decode(event.kind, event.payload) for event in events)
             self._seq = events[-1].seq
-            self._post(EventsArrived(run_id, events, decoded))
+            message = EventsArrived(run_id, events, decoded)
+            self._post(message)
+            while not cancelled() and not message.applied.wait(POLL_SECONDS):
+                pass
             if len(events) < BATCH:
                 return
 

@@ -93,18 +93,24 @@ class WorkspaceScreen(Deciding, Steering, Panes):
 
     @on(EventsArrived)
     def _events(self, message: EventsArrived) -> None:
-        with self.app.batch_update():
-            for event in message.decoded:
-                if event is not None:
-                    self.model.view.apply(event)
-                    self._feed(event)
-            self.query_one(EventLog).add(message.events)
-            for record in reversed(message.events):
-                if record.kind not in FREQUENT_KINDS:
-                    self._last_line = describe(record)
-                    break
-            self.seen_seq = message.events[-1].seq
-            self.redraw()
+        try:
+            with self.app.batch_update():
+                self._apply(message)
+        finally:
+            message.applied.set()
+
+    def _apply(self, message: EventsArrived) -> None:
+        for event in message.decoded:
+            if event is not None:
+                self.model.view.apply(event)
+                self._feed(event)
+        self.query_one(EventLog).add(message.events)
+        for record in reversed(message.events):
+            if record.kind not in FREQUENT_KINDS:
+                self._last_line = describe(record)
+                break
+        self.seen_seq = message.events[-1].seq
+        self.redraw()
 
     @on(RunChanged)
     def _run_changed(self, message: RunChanged) -> None:

@@ -206,3 +206,36 @@ def test_every_key_has_a_place_and_a_sentence():
         assert len(entry.words) <= 16
     assert keymap.keys_for(keymap.key("studio.help"), {}) == ("f1", "?")
     assert keymap.keys_for(keymap.key("code.editor"), {"code.editor": "ctrl+o"}) == ("^o",)
+
+
+async def test_help_skills_and_runs_open_over_the_run_and_esc_comes_back(run, opened, until):
+    run.ask_plan()
+    async with opened(run) as (app, pilot):
+        for key, name in (("f1", "HelpScreen"), ("f2", "SkillsScreen"), ("f3", "RunsScreen")):
+            await pilot.press(key)
+            await until(pilot, lambda name=name: type(app.screen).__name__ == name)
+            await pilot.press(key)  # a second press opens no second one
+            await pilot.pause()
+            assert sum(type(screen).__name__ == name for screen in app.screen_stack) == 1
+            await pilot.press("escape")
+            await until(pilot, lambda: app.screen is app.workspace)
+        assert app.workspace.model.approval is not None
+
+
+async def test_a_run_chosen_from_the_runs_replaces_the_one_on_the_screen(
+    run, database, kit, opened, until
+):
+    run.ask_plan()
+    other = kit.run(database)
+    other.enter(RunState.TRAINING)
+    async with opened(run) as (app, pilot):
+        await pilot.press("f3")
+        await until(pilot, lambda: type(app.screen).__name__ == "RunsScreen")
+        listed = app.screen.query_one("RunList")
+        await until(pilot, lambda: listed.option_count == 2)
+        listed.highlighted = listed.get_option_index(other.id)
+        await pilot.press("enter")
+        await until(pilot, lambda: app.workspace and app.workspace.model.run_id == other.id)
+        assert sum(getattr(screen, "is_workspace", False) for screen in app.screen_stack) == 1
+        await until(pilot, lambda: app.workspace.model.run is not None)
+        assert app.workspace.model.approval is None
