@@ -43,6 +43,7 @@ def train(session: Session) -> None:
         seed=session.config.seed,
         episode_length=session.config.episode_length,
         checkpoint_file=session.checkpoint_file,
+        seed_limit=session.config.eval_seed_start,
     )
     sampler = DeviceSampler(interval=DEVICE_SECONDS)
 

@@ -15,7 +15,13 @@ from types import TracebackType
 from typing import Self
 from weakref import WeakSet
 
-from pydantic_monty import Monty, MontySession, OSPolicy, ResourceLimits
+from pydantic_monty import (
+    Monty,
+    MontyCrashedError,
+    MontySession,
+    OSPolicy,
+    ResourceLimits,
+)
 
 from engine.agents.plan import CodeDiagnostic, code_hash
 from engine.errors import SandboxError
@@ -28,6 +34,7 @@ from engine.sandbox.type_check import load_check, type_check
 __all__ = ["Limits", "Sandbox"]
 
 _log = logging.getLogger(__name__)
+_CHECKOUT_ATTEMPTS = 4
 _CHECKOUT_SECONDS = 30.0
 _GRACE_SECONDS = 1.0
 _TYPE_CHECK_SECONDS = 5.0
@@ -162,10 +169,23 @@ class Sandbox:
         )
 
     def _session(self) -> MontySession:
-        """A fresh session on a worker of its own."""
-        session = self._started().checkout(limits=self._resource_limits(), os_policy=_POLICY)
-        with self._waited_for():
-            return session.__enter__()
+        """A fresh session on a worker of its own.
+
+        On a machine that is busy beyond its means a worker can miss its time-out before any code
+        is in it; that says nothing about the code, so another worker is tried.
+        """
+        crashed: MontyCrashedError | None = None
+        for _ in range(_CHECKOUT_ATTEMPTS):
+            try:
+                with self._waited_for():
+                    limits = self._resource_limits()
+                    return self._started().checkout(limits=limits, os_policy=_POLICY).__enter__()
+            except MontyCrashedError as error:
+                crashed = error
+        raise SandboxError(
+            f"{_CHECKOUT_ATTEMPTS} sandbox workers in a row did not start: {crashed}",
+            "the machine may be out of memory or overloaded; resume the run when it is not",
+        ) from crashed
 
     @contextmanager
     def _waited_for(self) -> Iterator[None]:

@@ -17,6 +17,7 @@ PATIENCE = float(os.environ.get("E2E_PATIENCE", "120"))
 
 SMALL = """
 [run]
+frames = 2000
 trials = 2
 eval_episodes = 2
 episode_length = 300

@@ -62,7 +62,7 @@ def test_from_a_task_in_words_to_a_saved_skill_that_plays(studio, home, journal)
     terminal.press("enter")
 
     # The plan: an edit, undone, and one that stays.
-    terminal.wait("Your turn", "gather_wood", "craft_wood_pickaxe")
+    terminal.wait("Your turn", "gather_wood", "craft_wood_pickaxe", "Code/RL")
     run = journal.runs()[0]
     assert journal.pending(run.id).kind == "plan"
     terminal.press("j", "m")
@@ -109,7 +109,7 @@ def test_from_a_task_in_words_to_a_saved_skill_that_plays(studio, home, journal)
 
     # The skill browser, and the skill at play.
     terminal.press("f2")
-    terminal.wait("make_a_wood_pickaxe", "gather_wood")
+    terminal.wait("make_a_wood_pickaxe", "gather_wood", "weights sha256")
     terminal.press("w")
     terminal.wait("▀")
     play = _wait_for(terminal, lambda: next(iter(journal.runs(kind="play")), None))
