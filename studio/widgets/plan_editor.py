@@ -64,6 +64,7 @@ class PlanEditor(Vertical):
         self._history: PlanHistory | None = None
         self._world: World | None = None
         self._locked = False
+        self._checked: tuple[Plan, tuple[str, ...]] | None = None
 
     def compose(self) -> ComposeResult:
         """Rows, then the part in full."""
@@ -123,7 +124,10 @@ class PlanEditor(Vertical):
 
         if self._history is None or self._world is None:
             return ()
-        return problems(self._history.current, self._world)
+        plan = self._history.current
+        if self._checked is None or self._checked[0] is not plan:
+            self._checked = plan, problems(plan, self._world)
+        return self._checked[1]
 
     def try_edit(self, edit: Edit) -> str | None:
         """Do an edit; the reason when it is refused, else None."""
