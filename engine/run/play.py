@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from engine.events import Event, LogLine, RunFinished, StateChanged, encode
 from engine.rl.evaluate import evaluate
 from engine.run.players import of_skill
 from engine.sandbox.pool import Sandbox
 from engine.worlds.base import WorldEnv
+from engine.worlds.predicate import Predicate, parse
 from engine.worlds.registry import get_world
 from skills_db.database import Database
 from skills_db.records import RunRecord, RunState
@@ -17,6 +18,8 @@ from skills_db.records import RunRecord, RunState
 FRAMES_PER_SECOND = 12.0
 FRAME_SIZE = 63
 COMMAND_SECONDS = 0.25
+FRAMES_AFTER_SUCCESS = 24
+"""How long the play goes on once the task's predicate has come true."""
 
 
 def play(run: RunRecord, database: Database, stopped: Callable[[], bool]) -> None:
@@ -25,10 +28,11 @@ def play(run: RunRecord, database: Database, stopped: Callable[[], bool]) -> Non
     version = database.library.version(str(config["skill"]), config.get("version"))
     world = get_world(version.world)
     seed = int(config.get("seed", 0))
-    stage = _Stage(run.id, database, stopped)
+    player = of_skill(version, database.library, world)
+    coded = frozenset(action.name for action in player.actions)
+    stage = _Stage(run.id, database, stopped, coded, parse(player.task_success, world.vocabulary()))
     stage.enter(RunState.PLAYING, f"{version.skill} version {version.version}, seed {seed}")
     with Sandbox(world.stub(), world.queries | {world.primitive_function}) as sandbox:
-        player = of_skill(version, database.library, world)
         played = evaluate(
             world,
             player.policy,
@@ -42,7 +46,7 @@ def play(run: RunRecord, database: Database, stopped: Callable[[], bool]) -> Non
             should_stop=stage.should_stop,
         )
     outcome = {"skill": version.skill, "version": version.version, **played.model_dump(mode="json")}
-    final = RunState.STOPPED if stage.should_stop() else RunState.FINISHED
+    final = RunState.STOPPED if stage.was_stopped else RunState.FINISHED
     stage.tell(RunFinished(result=outcome))
     stage.enter(final)
     database.journal.set_state(run.id, final, result=outcome)
@@ -51,10 +55,20 @@ def play(run: RunRecord, database: Database, stopped: Callable[[], bool]) -> Non
 class _Stage:
     """Shows frames at a steady pace and obeys pause, continue and stop."""
 
-    def __init__(self, run_id: str, database: Database, stopped: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        run_id: str,
+        database: Database,
+        stopped: Callable[[], bool],
+        coded: Collection[str],
+        success: Predicate,
+    ) -> None:
         self._run_id = run_id
         self._journal = database.journal
         self._stopped = stopped
+        self._coded = coded
+        self._success = success
+        self._frames_left: int | None = None
         self._paused = False
         self._over = False
         self._polled = 0.0
@@ -69,24 +83,39 @@ class _Stage:
         self.tell(StateChanged(state=state.value, detail=detail))
         self._journal.set_state(self._run_id, state, detail)
 
+    @property
+    def was_stopped(self) -> bool:
+        """Whether the person or the system ended the play before its time."""
+        return self._over or self._stopped()
+
     def should_stop(self) -> bool:
-        """Whether the person or the system wants the play to end."""
+        """Whether the play is over: wanted so, or the task is done and seen."""
         now = time.monotonic()
         if now - self._polled > COMMAND_SECONDS:
             self._polled = now
             for command in self._journal.take_commands(self._run_id):
                 self._paused = command == "pause"
                 self._over = self._over or command in ("abort", "stop_and_keep")
-        return self._over or self._stopped()
+        return self.was_stopped or self._frames_left == 0
 
     def show(self, env: WorldEnv, caption: str) -> None:
         """Draw one frame, then wait as long as the pace (or a pause) asks."""
         rgb = env.frame(FRAME_SIZE)
         height, width = rgb.shape[:2]
         self._journal.put_frame(self._run_id, width, height, rgb.tobytes(), caption)
-        if caption != self._caption:
-            self._caption = caption
-            self.tell(LogLine(level="info", text=f"frame {env.episode_frames}: {caption}"))
+        self._note(env, caption if caption in self._coded else "primitive actions")
         time.sleep(1.0 / FRAMES_PER_SECOND)
         while self._paused and not self.should_stop():
             time.sleep(COMMAND_SECONDS)
+
+    def _note(self, env: WorldEnv, doing: str) -> None:
+        """A line when the policy does something else, and one when the task is done."""
+        if doing != self._caption:
+            self._caption = doing
+            self.tell(LogLine(level="info", text=f"frame {env.episode_frames}: {doing}"))
+        if self._frames_left is not None:
+            self._frames_left = max(0, self._frames_left - 1)
+        elif self._success.holds(env.player):
+            self._frames_left = FRAMES_AFTER_SUCCESS
+            done = f"frame {env.episode_frames}: done, `{self._success.text}` holds"
+            self.tell(LogLine(level="info", text=done))
