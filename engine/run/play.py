@@ -33,7 +33,7 @@ def play(run: RunRecord, database: Database, stopped: Callable[[], bool]) -> Non
     stage = _Stage(run.id, database, stopped, coded, parse(player.task_success, world.vocabulary()))
     stage.enter(RunState.PLAYING, f"{version.skill} version {version.version}, seed {seed}")
     with Sandbox(world.stub(), world.queries | {world.primitive_function}) as sandbox:
-        played = evaluate(
+        evaluate(
             world,
             player.policy,
             player.actions,
@@ -45,7 +45,13 @@ def play(run: RunRecord, database: Database, stopped: Callable[[], bool]) -> Non
             on_frame=stage.show,
             should_stop=stage.should_stop,
         )
-    outcome = {"skill": version.skill, "version": version.version, **played.model_dump(mode="json")}
+    outcome = {
+        "skill": version.skill,
+        "version": version.version,
+        "seed": seed,
+        "frames": stage.frames,
+        "success": stage.succeeded,
+    }
     final = RunState.STOPPED if stage.was_stopped else RunState.FINISHED
     stage.tell(RunFinished(result=outcome))
     stage.enter(final)
@@ -69,6 +75,7 @@ class _Stage:
         self._coded = coded
         self._success = success
         self._frames_left: int | None = None
+        self.frames = 0
         self._paused = False
         self._over = False
         self._polled = 0.0
@@ -82,6 +89,11 @@ class _Stage:
         """Tell that the run is in another state."""
         self.tell(StateChanged(state=state.value, detail=detail))
         self._journal.set_state(self._run_id, state, detail)
+
+    @property
+    def succeeded(self) -> bool:
+        """Whether the task's predicate came true."""
+        return self._frames_left is not None
 
     @property
     def was_stopped(self) -> bool:
@@ -103,6 +115,7 @@ class _Stage:
         rgb = env.frame(FRAME_SIZE)
         height, width = rgb.shape[:2]
         self._journal.put_frame(self._run_id, width, height, rgb.tobytes(), caption)
+        self.frames = env.episode_frames
         self._note(env, caption if caption in self._coded else "primitive actions")
         time.sleep(1.0 / FRAMES_PER_SECOND)
         while self._paused and not self.should_stop():

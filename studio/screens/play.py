@@ -94,6 +94,7 @@ class PlayScreen(Screen[None]):
     @on(EventsArrived)
     def _events(self, message: EventsArrived) -> None:
         self.query_one(EventLog).add(message.events)
+        message.applied.set()
 
     @on(FrameArrived)
     def _frame(self, message: FrameArrived) -> None:
