@@ -10,6 +10,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 
@@ -17,6 +18,7 @@ from textual import work
 from textual.app import App
 from textual.binding import BindingType
 from textual.screen import Screen
+from textual.theme import Theme
 from textual.worker import WorkerCancelled, WorkerFailed, get_current_worker
 
 from studio import keymap
@@ -91,12 +93,29 @@ class StudioApp(App[str]):
 
     # --- life -------------------------------------------------------------------------------
 
+    def _theme_changed(self, theme: Theme) -> None:
+        """Remember the colours; a settings file that cannot be written is told."""
+        if theme.name == self.settings.theme or "TEXTUAL_THEME" in os.environ:
+            return
+        self.settings = replace(self.settings, theme=theme.name)
+        self._save_theme(theme.name)
+
+    @work(group="theme")
+    async def _save_theme(self, name: str) -> None:
+        from studio.settings import save_setting
+
+        try:
+            await self.in_thread(lambda: save_setting(self.paths.config_file, "theme", name))
+        except Exception as error:
+            self.show_error("The theme could not be remembered", error)
+
     def on_mount(self) -> None:
         """The task line is there at once; whatever is slow to import waits until it is drawn."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.add_signal_handler(number, self.leave_now)
+        self.theme_changed_signal.subscribe(self, self._theme_changed)
         self.push_screen(StartScreen(self._first_wish()))
 
     def on_ready(self) -> None:
@@ -290,6 +309,10 @@ class StudioApp(App[str]):
             raise failed.error from failed
         except WorkerCancelled:
             raise asyncio.CancelledError from None
+
+    def press(self, key_id: str) -> str:
+        """What to press for an entry of the registry, as the person's settings have it."""
+        return keymap.keys_for(keymap.key(key_id), self.settings.keymap)[0]
 
     def toast(
         self, text: str, severity: Literal["information", "warning", "error"] = "information"

@@ -70,6 +70,8 @@ KEYS: tuple[Key, ...] = (
     Key("decide.edit", "e", "Edit", "decide", "edit", "Edit what is shown in place", show=True),
     Key("decide.reject", "r", "Send back", "decide", "reject",
         "Send it back with a comment", show=True),
+    Key("decide.save_nothing", "r", "Save nothing", "decide", "save_nothing",
+        "Let the run finish without saving a skill", show=True),
     Key("decide.approve_all", "A", "Approve all", "decide", "approve_all",
         "Approve this and everything the run asks after it"),
     Key("save.tick", "space", "Tick", "save", "tick",

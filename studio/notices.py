@@ -2,84 +2,115 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from studio.run_model import RunModel
-from studio.words import Tone, percent, plural, shorten
+from studio.words import Sign, percent, plural, shorten
 
 if TYPE_CHECKING:
     from engine.agents.plan import CodeProposal, Plan
-    from skills_db.records import RunRecord
+    from studio.run_model import RunModel
+
+YOUR_TURN = Sign("◆", "?", "Your turn", "warn")
+CANNOT_STAND = Sign("✗", "x", "The plan cannot stand yet", "bad")
+NOT_PASSED = Sign("◆", "?", "Your turn", "bad")
+EDITING = Sign("✎", "*", "Editing", "accent")
+INTERRUPTED = Sign("!", "!", "Interrupted", "bad")
+FAILED = Sign("✗", "x", "Failed", "bad")
+PAUSED = Sign("‖", "=", "Paused", "warn")
+STOPPED = Sign("■", "#", "Stopped", "muted")
+FINISHED = Sign("✔", "+", "Finished", "good")
 
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """What the notice line shows."""
+    """What the notice line shows; without a sign it is a remark by the way."""
 
-    tone: Tone
-    title: str
+    sign: Sign | None
     text: str
 
 
-def plan_asked(plan: Plan, changed: bool, problems: tuple[str, ...]) -> Said:
-    """The plan waits for the person."""
-    from studio.widgets.plan_rows import summary
+@dataclass(frozen=True, slots=True)
+class Notices:
+    """The sentences, with the keys as the person has them.
 
-    if problems:
-        more = f" ({len(problems) - 1} more)" if len(problems) > 1 else ""
-        return Said("bad", "✗ The plan cannot stand yet", problems[0] + more)
-    what = "a approves your edits" if changed else "a approves, e edits"
-    return Said("warn", "◆ Your turn", f"{summary(plan)}. {what}.")
+    Args:
+        key: what to press, by the id in the registry of keys.
+    """
 
+    key: Callable[[str], str]
 
-def code_asked(proposal: CodeProposal, edited: bool, versions: bool) -> Said:
-    """Code waits for the person."""
-    name = f"{proposal.sub_action} version {proposal.version}"
-    if edited:
-        return Said("warn", "◆ Your turn", f"{name} with your edit: a approves it.")
-    if proposal.diagnostics:
-        count = plural(len(proposal.diagnostics), "finding")
-        text = f"{name} does not pass the check ({count}). Edit it with e, or send it back with r."
-        return Said("bad", "◆ Your turn", text)
-    rest = ", d shows the diff" if versions else ""
-    return Said("warn", "◆ Your turn", f"{name}: read it, a approves{rest}.")
+    def plan_asked(self, plan: Plan, changed: bool, problems: tuple[str, ...]) -> Said:
+        """The plan waits for the person."""
+        from studio.widgets.plan_rows import summary
 
+        if problems:
+            more = f" ({len(problems) - 1} more)" if len(problems) > 1 else ""
+            return Said(CANNOT_STAND, problems[0] + more)
+        approve, edit = self.key("decide.approve"), self.key("decide.edit")
+        what = f"{approve} approves your edits" if changed else f"{approve} approves, {edit} edits"
+        return Said(YOUR_TURN, f"{summary(plan)}. {what}.")
 
-def save_asked(count: int, kept: int) -> Said:
-    """The save question waits for the person."""
-    if kept == 0:
-        text = "Nothing is ticked: a goes on without saving."
-    else:
-        text = f"a saves {kept} of {plural(count, 'skill')}; space unticks."
-    return Said("warn", "◆ Your turn", text)
+    def code_asked(self, proposal: CodeProposal, edited: bool, has_base: bool) -> Said:
+        """Code waits for the person."""
+        approve, name = self.key("decide.approve"), _version(proposal)
+        if edited:
+            return Said(YOUR_TURN, f"{name} with your edit: {approve} approves it.")
+        if proposal.diagnostics:
+            count = plural(len(proposal.diagnostics), "finding")
+            edit, reject = self.key("decide.edit"), self.key("decide.reject")
+            text = f"{name} does not pass the check ({count}). {edit} edits, {reject} sends back."
+            return Said(NOT_PASSED, text)
+        rest = f", {self.key('code.diff')} shows the diff" if has_base else ""
+        return Said(YOUR_TURN, f"{name}: read it, {approve} approves{rest}.")
 
+    def save_asked(self, count: int, kept: int) -> Said:
+        """The save question waits for the person."""
+        approve = self.key("decide.approve")
+        if kept == 0:
+            return Said(YOUR_TURN, f"Nothing is ticked: {approve} goes on without saving.")
+        text = f"{approve} saves {kept} of {plural(count, 'skill')}"
+        return Said(YOUR_TURN, f"{text}; {self.key('save.tick')} unticks.")
 
-def standing(model: RunModel, last_line: str) -> Said:
-    """Nothing is asked: what the run is at, or how it ended."""
-    run, failure = model.run, model.view.failure
-    if run is None:
-        return Said("muted", "", "Reading the run …")
-    state = run.seen_state.value
-    if state == "interrupted":
-        text = "Its process is gone; everything until the last checkpoint is kept. R resumes it."
-        return Said("bad", "! Interrupted", text)
-    if state == "failed":
-        why = run.detail or "the run failed"
-        hint = "R tries again."
+    def asked_elsewhere(self, subject: str) -> Said:
+        """What is asked is not what is looked at."""
+        return Said(YOUR_TURN, f"{subject} waits. {self.key('decide.approve')} brings it up.")
+
+    def editing(self) -> Said:
+        """The code is being edited in place."""
+        keep, back = self.key("code.keep"), self.key("dialog.back")
+        return Said(EDITING, f"{keep} keeps the edit, {back} gives it up; neither approves it.")
+
+    def standing(self, model: RunModel, last_line: str) -> Said:
+        """Nothing is asked: what the run is at, or how it ended."""
+        run, resume = model.run, self.key("run.resume")
+        if run is None:
+            return Said(None, "Reading the run …")
+        match run.seen_state.value:
+            case "interrupted":
+                text = "Its process is gone; all until the last checkpoint is kept."
+                return Said(INTERRUPTED, f"{text} {resume} resumes it.")
+            case "failed":
+                return Said(FAILED, f"{self._failure(model)}")
+            case "paused":
+                return Said(PAUSED, f"{self.key('run.continue')} lets the run go on.")
+            case "stopped":
+                return Said(STOPPED, f"What was learnt is kept. {resume} goes on with it.")
+            case "finished":
+                text = finished_words(model)
+                return Said(FINISHED, f"{text} {self.key('run.new')} begins a new run.")
+            case "created":
+                return Said(None, f"Starting the run {run.id} …")
+            case _:
+                return Said(None, shorten(last_line, 300))
+
+    def _failure(self, model: RunModel) -> str:
+        failure, again = model.view.failure, f"{self.key('run.resume')} tries again."
         if failure is not None:
-            why, hint = failure.message, failure.hint or hint
-        return Said("bad", "✗ Failed", f"{why} {hint}")
-    if state == "paused":
-        return Said("warn", "‖ Paused", "p lets the run go on.")
-    if state == "stopped":
-        return Said("muted", "■ Stopped", "What was learnt is kept. R goes on with it.")
-    if state == "finished":
-        return Said("good", "✔ Finished", finished_words(model))
-    if state == "created":
-        return _starting(run)
-    return Said("muted", "", shorten(last_line, 300))
+            return f"{failure.message} {failure.hint or again}"
+        detail = "" if model.run is None else model.run.detail
+        return f"{detail or 'The run failed.'} {again}"
 
 
 def finished_words(model: RunModel) -> str:
@@ -93,8 +124,8 @@ def finished_words(model: RunModel) -> str:
         if isinstance(baseline, Mapping) and isinstance(baseline.get("task_success"), int | float):
             words[-1] += f" ({percent(baseline['task_success'])} untrained)"
     words.append(f"{plural(len(model.view.saved), 'skill')} saved")
-    return ", ".join(words) + ". ctrl+n begins a new run."
+    return ", ".join(words) + "."
 
 
-def _starting(run: RunRecord) -> Said:
-    return Said("muted", "", f"Starting the run {run.id} …")
+def _version(proposal: CodeProposal) -> str:
+    return f"{proposal.sub_action} version {proposal.version}"

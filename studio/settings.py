@@ -27,8 +27,8 @@ _PLACE = re.compile(r"\(at line (\d+)")
 class Settings:
     """What a person chose; the defaults are what a fresh machine gets."""
 
-    theme: str = "textual-dark"
-    """Name of a Textual theme."""
+    theme: str = "studio-dark"
+    """Name of a theme: the studio's own two, or one of Textual's."""
     editor: str | None = None
     """Command that edits a text file; None: `$VISUAL`, then `$EDITOR`."""
     task: str = "collect a diamond"

@@ -42,12 +42,15 @@ class Deciding(CodeReading):
 
     def applies(self, reads_code: bool) -> dict[str, bool]:
         """Which of the actions on questions and code apply now."""
-        review, asked = self.review, self.model.approval is not None
+        review, approval = self.review, self.model.approval
+        asked = approval is not None and not review.editing
+        saving = approval is not None and approval.kind == "save"
         return {
-            "approve": asked and not review.editing,
-            "edit": asked and not review.editing,
-            "reject": asked and not review.editing,
-            "approve_all": asked and not review.editing,
+            "approve": asked,
+            "edit": asked and not saving,
+            "reject": asked and not saving,
+            "save_nothing": asked and saving,
+            "approve_all": asked,
             "keep_edit": review.editing,
             "external_editor": self.model.asks("code"),
             "toggle_diff": reads_code and review.has_base and not review.editing,
@@ -103,21 +106,27 @@ class Deciding(CodeReading):
         approval = self.ready()
         if approval is None:
             return
-        if approval.kind == "save":
-            choices = (
-                Choice("n", "Save nothing", "nothing", "The run finishes; no skill is kept."),
-                Choice("b", "Back", "back"),
-            )
-            text = "Nothing of this run goes to the skill library."
-            picked = await self.app.push_screen_wait(ChoiceDialog("Save nothing?", text, choices))
-            comment = "" if picked == "nothing" else None
-        else:
-            title, question = _REJECT[approval.kind]
-            comment = await self.app.push_screen_wait(
-                CommentDialog(f"{title}: {approval.subject}", question, "may stay empty")
-            )
+        title, question = _REJECT[approval.kind]
+        comment = await self.app.push_screen_wait(
+            CommentDialog(f"{title}: {approval.subject}", question, "may stay empty")
+        )
         if comment is not None:
             await self.decide(approval, "reject", comment=comment)
+
+    @work(group="decide")
+    async def action_save_nothing(self) -> None:
+        """No skill is kept, after one question."""
+        approval = self.ready()
+        if approval is None:
+            return
+        choices = (
+            Choice("n", "Save nothing", "nothing", "The run finishes; no skill is kept."),
+            Choice("b", "Back", "back"),
+        )
+        text = "Nothing of this run goes to the skill library."
+        picked = await self.app.push_screen_wait(ChoiceDialog("Save nothing?", text, choices))
+        if picked == "nothing":
+            await self.decide(approval, "reject")
 
     @work(group="decide")
     async def action_approve_all(self) -> None:

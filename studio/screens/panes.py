@@ -128,7 +128,7 @@ class Panes(RunScreen):
         if self.model.approval is not None:
             marks[ASKED_IN[self.model.approval.kind]] = YOUR_TURN
         bar = self.query_one(PaneBar)
-        bar.show(self.pane, self._visible(), marks, self.following)
+        bar.show(self.pane, self._visible(), marks, self.following, self.app.press("run.follow"))
 
     def _follow_stage(self, anew: bool = False) -> None:
         """Bring what the run is doing to the front, unless the person is busy elsewhere.

@@ -10,7 +10,7 @@ from textual.containers import Container
 from textual.content import Content
 from textual.widgets import OptionList
 
-from studio import keymap, notices
+from studio import keymap
 from studio.screens.deciding import Deciding
 from studio.widgets.charset import ascii_only
 from studio.widgets.key_bar import KeyBar
@@ -71,11 +71,7 @@ class ReviewScreen(Deciding):
             self.query_one(RunStatus).show(self.model.run)
         self._draw_list()
         self.draw_code()
-        said = self.workspace.said(self.review)
-        if self.model.asks("code") and not self.model.on_asked_code:
-            text = f"{self.model.approval.subject if self.model.approval else ''} waits."
-            said = notices.Said("warn", "◆ Your turn", f"{text} a brings it up.")
-        self.query_one(Notice).show(said.tone, said.title, said.text)
+        self.query_one(Notice).show(self.workspace.said(self.review))
         self.note_shown()
         self.refresh_bindings()
 

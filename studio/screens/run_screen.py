@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.screen import Screen
 
+from studio.notices import Notices
 from studio.run_model import RunModel
 from studio.widgets.review_view import ReviewView
 
@@ -22,6 +23,11 @@ class RunScreen(Screen[None]):
 
     app: StudioApp
     model: RunModel
+
+    @property
+    def notices(self) -> Notices:
+        """The sentences of the notice line, with the person's own keys."""
+        return Notices(self.app.press)
 
     @property
     def review(self) -> ReviewView:

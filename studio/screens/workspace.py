@@ -8,7 +8,7 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Container
 
-from studio import keymap, notices
+from studio import keymap
 from studio.event_words import FREQUENT_KINDS, describe
 from studio.messages import (
     ApprovalAsked,
@@ -17,6 +17,7 @@ from studio.messages import (
     FrameArrived,
     RunChanged,
 )
+from studio.notices import Said
 from studio.run_model import RunModel
 from studio.screens.deciding import Deciding
 from studio.screens.panes import ASKED_IN, PANES, Panes
@@ -65,7 +66,7 @@ class WorkspaceScreen(Deciding, Steering, Panes):
         """One line of state, the panes, one line of what is wanted, the keys."""
         yield TooSmall()
         yield RunStatus(now=lambda: self.app.now(), id="status")
-        yield PaneBar(PANES, id="pane-bar")
+        yield PaneBar(self._titles(), id="pane-bar")
         with Container(id="panes"):
             yield PlanEditor(id="plan", classes="pane")
             yield ReviewView(id="code", classes="pane")
@@ -75,6 +76,10 @@ class WorkspaceScreen(Deciding, Steering, Panes):
             yield EventLog(id="log", classes="pane")
         yield Notice(id="notice")
         yield KeyBar()
+
+    def _titles(self) -> list[tuple[str, str]]:
+        """Panes with the key that leads there, as the person has it."""
+        return [(pane, f"{self.app.press(f'run.{pane}')} {title}") for pane, title in PANES]
 
     def on_mount(self) -> None:
         """Follow the run from its first event on."""
@@ -222,11 +227,9 @@ class WorkspaceScreen(Deciding, Steering, Panes):
         return super().refusal(approval)
 
     def edit_asked(self, approval: ApprovalRecord) -> None:
-        """A form for the selected part of the plan, the code in place, the list of skills."""
+        """A form for the selected part of the plan, or the code in place."""
         if approval.kind == "plan":
             self.query_one(PlanEditor).edit_selected()
-        elif approval.kind == "save":
-            self.go("results")
         else:
             super().edit_asked(approval)
 
@@ -283,27 +286,24 @@ class WorkspaceScreen(Deciding, Steering, Panes):
 
     def say(self) -> None:
         """What is wanted now."""
-        said = self.said(self.review)
-        self.query_one(Notice).show(said.tone, said.title, said.text)
+        self.query_one(Notice).show(self.said(self.review))
 
-    def said(self, review: ReviewView) -> notices.Said:
+    def said(self, review: ReviewView) -> Said:
         """The sentence for the notice line; `review` is the view that shows the code."""
-        model, editor = self.model, self.query_one(PlanEditor)
+        model, editor, notices = self.model, self.query_one(PlanEditor), self.notices
         if model.asks("plan") and editor.plan is not None:
             return notices.plan_asked(editor.plan, editor.changed, editor.problems())
-        shown = review.shown
         if review.editing:
-            text = "ctrl+s keeps the edit, esc gives it up; neither approves it."
-            return notices.Said("accent", "✎ Editing", text)
-        if model.asks("code") and model.on_asked_code and shown is not None:
+            return notices.editing()
+        shown = review.shown
+        if model.on_asked_code and shown is not None:
             has_base = shown.base_code is not None
             return notices.code_asked(shown.proposal, model.edited is not None, has_base)
         if model.approval is not None and model.approval.kind == "save":
             skills = model.approval.payload["skills"]
             return notices.save_asked(len(skills), len(self.query_one(ResultsPane).kept))
         if model.approval is not None:
-            text = f"{model.approval.subject} waits. a brings it up."
-            return notices.Said("warn", "◆ Your turn", text)
+            return notices.asked_elsewhere(model.approval.subject)
         return notices.standing(model, "" if self.shows("log") else self._last_line)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

@@ -9,6 +9,7 @@ from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
 
+from studio.widgets.charset import ascii_only
 from studio.widgets.paint import FAINT, MUTED
 from studio.words import Sign
 
@@ -29,17 +30,22 @@ class PaneBar(Static):
         self._ends: list[int] = []
 
     def show(
-        self, active: str, visible: Sequence[str], marks: dict[str, Sign], follow: bool
+        self,
+        active: str,
+        visible: Sequence[str],
+        marks: dict[str, Sign],
+        follow: bool,
+        follow_key: str,
     ) -> None:
         """Draw the names anew."""
         parts: list[Content] = []
         self._ends = []
         end = 0
-        for number, (pane, title) in enumerate(self._panes, 1):
+        for pane, title in self._panes:
             mark = marks.get(pane)
-            words = f" {number} {title} "
+            words = f" {title} "
             if mark is not None:
-                words = f" {number} {title} {mark.glyph} "
+                words = f" {title} {mark.mark(ascii_only(self))} "
             style = MUTED
             if pane == active:
                 style = "bold $text-accent underline"
@@ -48,7 +54,7 @@ class PaneBar(Static):
             parts.append(Content.styled(words, style))
             end += len(words)
             self._ends.append(end)
-        words = "following the run" if follow else "f follows the run"
+        words = "following the run" if follow else f"{follow_key} follows the run"
         room = self.size.width - end - 2
         if room > len(words):
             parts.append(Content.styled(words.rjust(room), FAINT))

@@ -194,7 +194,7 @@ def test_the_registry_has_no_double():
             (key, entry.id)
             for entry in keymap.keys_of(place)
             for key in entry.keys.split(",")
-            if entry.id not in ("run.continue",)  # shares its key with pause: never both apply
+            if entry.id not in ("run.continue", "decide.save_nothing")  # never with their twin
         ]
         assert len({key for key, _ in keys}) == len(keys), place
 
@@ -239,3 +239,15 @@ async def test_a_run_chosen_from_the_runs_replaces_the_one_on_the_screen(
         assert sum(getattr(screen, "is_workspace", False) for screen in app.screen_stack) == 1
         await until(pilot, lambda: app.workspace.model.run is not None)
         assert app.workspace.model.approval is None
+
+
+async def test_a_chosen_theme_is_remembered(make_app, paths, until):
+    from studio.settings import load_settings
+
+    app = make_app()
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.is_painted)
+        assert not paths.config_file.exists()
+        app.theme = "studio-light"
+        await until(pilot, lambda: paths.config_file.exists())
+    assert load_settings(paths.config_file, {}).theme == "studio-light"
