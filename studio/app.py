@@ -193,12 +193,9 @@ class StudioApp(App[str]):
             return
         self.open_run(run_id)
 
-    def open_run(self, run_id: str) -> None:
-        """Show a run from its first event on."""
-        self._open(run_id)
-
     @work(group="open", exclusive=True)
-    async def _open(self, run_id: str) -> None:
+    async def open_run(self, run_id: str) -> None:
+        """Show a run from its first event on."""
         try:
             run = await self.in_thread(lambda: self.data.journal.run(run_id))
         except Exception as error:
@@ -206,13 +203,23 @@ class StudioApp(App[str]):
             return
         from studio.screens.workspace import WorkspaceScreen
 
-        self.to_start()
-        self.push_screen(WorkspaceScreen(run.id))
+        if await self.to_start():
+            self.push_screen(WorkspaceScreen(run.id))
 
-    def to_start(self) -> None:
-        """Back to the task line; a followed run goes on by itself."""
+    async def to_start(self) -> bool:
+        """Back to the task line; a followed run goes on by itself.
+
+        False when the person would rather not lose edits that are not approved yet. To be awaited
+        in a worker.
+        """
+        lost = self.workspace.lost_words() if self.workspace is not None else ""
+        if lost and await self.push_screen_wait(ChoiceDialog("Leave this run?", lost, DROP)) != (
+            "drop"
+        ):
+            return False
         while len(self.screen_stack) > 1 and not isinstance(self.screen, StartScreen):
             self.pop_screen()
+        return True
 
     # --- other screens ------------------------------------------------------------------------
 
@@ -334,6 +341,12 @@ class StudioApp(App[str]):
 LEAVE = (
     Choice("d", "Detach", "detach", "The run goes on without the studio."),
     Choice("s", "Stop and keep", "stop", "The run ends; what it learnt is kept."),
+    Choice("b", "Stay", "stay", "Back to the run."),
+)
+
+
+DROP = (
+    Choice("l", "Leave without them", "drop", "The run goes on; it still asks what it asked."),
     Choice("b", "Stay", "stay", "Back to the run."),
 )
 

@@ -7,10 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
 from textual.dom import DOMNode
 from textual.types import IgnoreReturnCallbackType
 
 from studio import keymap
+from studio.widgets.paint import MUTED
 
 if TYPE_CHECKING:
     from studio.app import StudioApp
@@ -21,7 +23,8 @@ _NOT_HERE = frozenset({"list", "dialog"})
 class StudioCommands(Provider):
     """Commands by their words; the same entries as in footer and help."""
 
-    def _offers(self) -> Iterator[tuple[str, str, IgnoreReturnCallbackType]]:
+    def _offers(self) -> Iterator[tuple[str, str, str, IgnoreReturnCallbackType]]:
+        """Words, keys, what it does in a sentence, and the way to do it."""
         app = cast("StudioApp", self.app)
         active = {
             binding.binding.id: (binding.node, binding.binding.action)
@@ -34,24 +37,28 @@ class StudioCommands(Provider):
             node, action = active[entry.id]
             keys = " ".join(keymap.keys_for(entry, app.settings.keymap))
             place = keymap.WHERE_TITLES[entry.where].lower()
-            title = f"{place}: {entry.words.lower()}   {keys}"
-            yield title, entry.help, partial(self._run, action, node)
+            words = f"{place}: {entry.words.lower()}"
+            yield words, keys, entry.help, partial(self._run, action, node)
         for name in sorted(app.available_themes):
-            yield f"theme: {name}", "Change the colours", partial(setattr, app, "theme", name)
+            change = partial(setattr, app, "theme", name)
+            yield f"theme: {name}", "", "Change the colours", change
 
     async def _run(self, action: str, node: DOMNode) -> None:
         await self.app.run_action(action, default_namespace=node)
 
     async def discover(self) -> Hits:
         """Everything that can be done now."""
-        for title, text, callback in self._offers():
-            if not title.startswith("theme:"):
-                yield DiscoveryHit(title, callback, help=text)
+        for words, keys, text, callback in self._offers():
+            if not words.startswith("theme:"):
+                # Keys such as [ would be taken for markup.
+                title = Content.assemble(words, (f"   {keys}", MUTED))
+                yield DiscoveryHit(title, callback, text=words, help=text)
 
     async def search(self, query: str) -> Hits:
         """What fits the typed words."""
         matcher = self.matcher(query)
-        for title, text, callback in self._offers():
-            score = max(matcher.match(title), 0.8 * matcher.match(text))
+        for words, keys, text, callback in self._offers():
+            score = max(matcher.match(words), 0.8 * matcher.match(text))
             if score > 0:
-                yield Hit(score, matcher.highlight(title), callback, help=text)
+                title = Content.assemble(matcher.highlight(words), (f"   {keys}", MUTED))
+                yield Hit(score, title, callback, text=words, help=text)

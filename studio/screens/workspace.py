@@ -335,15 +335,21 @@ class WorkspaceScreen(Deciding, Steering, Panes):
         words = f"The run {self.model.run_id} is not over."
         if self.model.approval is not None:
             words = f"The run {self.model.run_id} waits for your decision; it can wait for days."
-        if self.review.has_unkept_edit or self.model.edited is not None:
-            words += "\nYour edit of the code is not approved yet and would be lost."
-        if self.query_one(PlanEditor).changed:
-            words += "\nYour edits of the plan are not approved yet and would be lost."
-        return words
+        return "\n".join(line for line in (words, self.lost_words()) if line)
 
-    def action_new_run(self) -> None:
+    def lost_words(self) -> str:
+        """Which edits of the person would be lost; empty when there are none."""
+        lines = []
+        if self.review.has_unkept_edit or self.model.edited is not None:
+            lines.append("Your edit of the code is not approved yet and would be lost.")
+        if self.query_one(PlanEditor).changed:
+            lines.append("Your edits of the plan are not approved yet and would be lost.")
+        return "\n".join(lines)
+
+    @work(group="new")
+    async def action_new_run(self) -> None:
         """To the task line; the run goes on."""
-        self.app.to_start()
+        await self.app.to_start()
 
     def action_review(self) -> None:
         """All code of the run, on a screen of its own."""

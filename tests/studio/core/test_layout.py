@@ -146,10 +146,13 @@ async def test_a_key_can_be_remapped_by_its_id(run, make_app, until, clock):
 
 
 async def test_the_palette_offers_the_same_and_does_it(run, opened, until):
-    asked = run.ask_plan()
+    run.approve_plan()
+    asked = run.ask_code()
     async with opened(run) as (app, pilot):
         await pilot.press("ctrl+p")
         await until(pilot, lambda: app.screen is not app.workspace)
+        await until(pilot, lambda: app.screen.query_one("CommandList").option_count > 5)
+        assert "code: earlier   [" in "\n".join(lines(app))
         await pilot.press(*"approve exactly")
         await until(pilot, lambda: app.screen.query_one("CommandList").option_count == 1)
         await pilot.press("enter")

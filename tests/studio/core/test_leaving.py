@@ -67,6 +67,20 @@ async def test_the_question_names_edits_that_would_be_lost(run, opened, until):
         assert "would be lost" in text
 
 
+async def test_going_to_another_run_names_them_as_well(run, opened, until):
+    run.ask_plan()
+    async with opened(run) as (app, pilot):
+        await pilot.press("j", "x", "ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.workspace)
+        assert app.workspace.query_one("#plan").changed
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+        await pilot.press("l")
+        await until(pilot, lambda: app.workspace is None)
+
+
 async def test_ctrl_c_twice_detaches(run, opened, until, clock):
     run.enter(RunState.TRAINING)
     async with opened(run, asks=False) as (app, pilot):

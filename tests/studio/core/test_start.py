@@ -71,6 +71,19 @@ async def test_enter_starts_the_offered_task(make_app, until, launched, database
     assert (run.config["frames"], run.config["approve"], run.config["seed"]) == (100_000, "ask", 0)
 
 
+async def test_a_run_may_be_started_from_the_command_line(paths, until, launched, database):
+    from engine.config import RunConfig
+    from studio.app import StudioApp
+    from studio.settings import Settings
+
+    app = StudioApp(paths, Settings(), start=RunConfig(task="collect coal", frames=5000))
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.workspace is not None)
+        (run,) = database.journal.runs()
+        assert app.workspace.model.run_id == run.id
+    assert (run.task, run.config["frames"], launched) == ("collect coal", 5000, [run.id])
+
+
 async def test_the_fields_of_the_task_line_reach_the_run(make_app, until, launched, database):
     app = make_app()
     async with app.run_test() as pilot:
