@@ -206,7 +206,7 @@ def _head(shown: Reviewed, diff: bool, width: int) -> Content:
     what = "what changed" if diff else "the whole code"
     if diff and shown.edited is None:
         what = f"changes since version {proposal.base_version}"
-    origin = f"by {author_words(proposal.author)}, {what}"
+    origin = what if shown.edited is not None else f"by {author_words(proposal.author)}, {what}"
     lines.append(spread(_check(shown), toned(origin, "muted"), width))
     said = shown.verdict or " ".join(proposal.comment.split())
     if said:

@@ -123,10 +123,10 @@ async def test_the_footer_shows_what_applies_and_fits(run, opened, until):
         bar = app.screen.query_one(KeyBar)
         text = str(bar.content)
         assert len(text) <= 78
-        for words in ("a Approve", "e Edit", "r Send back", "n New", "^q Quit", "f1 Help"):
+        for words in ("a Approve", "e Edit", "r Reject", "n New", "^q Quit", "f1 Help"):
             assert words.lower() in text.lower()
         assert "Pause" not in text
-        await pilot.click(KeyBar, offset=(text.index("Send back") + 2, 0))
+        await pilot.click(KeyBar, offset=(text.index("Reject") + 2, 0))
         await until(pilot, lambda: app.screen is not app.workspace)
 
 
