@@ -102,8 +102,8 @@ def summary(plan: Plan) -> str:
     """The plan in one line: how much of what."""
     coded, learnt = len(plan.sub_actions("code")), len(plan.sub_actions("rl"))
     return (
-        f"{plural(len(plan.subtasks), 'subtask')}, {coded} to code, {learnt} to learn "
-        f"in {compact(plan.training_frames)} frames"
+        f"{plural(len(plan.subtasks), 'subtask')}: {coded} code, {learnt} rl, "
+        f"{compact(plan.training_frames)} frames of rl"
     )
 
 
