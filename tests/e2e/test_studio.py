@@ -62,7 +62,7 @@ def test_from_a_task_in_words_to_a_saved_skill_that_plays(studio, home, journal)
     terminal.press("enter")
 
     # The plan: an edit, undone, and one that stays.
-    terminal.wait("Your turn", "gather_wood", "craft_wood_pickaxe", "Code/RL")
+    terminal.wait("Your turn", "gather_wood", "craft_wood_pickaxe", "m Mode")
     run = journal.runs()[0]
     assert journal.pending(run.id).kind == "plan"
     terminal.press("j", "m")
@@ -77,10 +77,10 @@ def test_from_a_task_in_words_to_a_saved_skill_that_plays(studio, home, journal)
     first = journal.pending(run.id)
     time.sleep(0.6)
     terminal.press("r")
-    terminal.wait("Send back")
+    terminal.wait("Send the code back")
     for letter in "be more patient":
         terminal.process.send(letter)
-    terminal.press("ctrl+s")
+    terminal.press("enter")
     terminal.wait("Your turn", "version 2")
     second = journal.pending(run.id)
     assert second.payload["proposal"]["version"] == 2
