@@ -35,8 +35,14 @@ class Terminal:
     """One studio in one terminal of a fixed size."""
 
     def __init__(self, home: Path, arguments: list[str], columns: int, rows: int) -> None:
-        environment = {**os.environ, "RLGPT_STUDIO_HOME": str(home), "TERM": "xterm-256color",
-                       "COLORTERM": "truecolor", "OMP_NUM_THREADS": "1", "LANG": "C.UTF-8"}  # fmt: skip
+        environment = {
+            **os.environ,
+            "RLGPT_STUDIO_HOME": str(home),
+            "TERM": "xterm-256color",
+            "COLORTERM": "truecolor",
+            "OMP_NUM_THREADS": "1",
+            "LANG": "C.UTF-8",
+        }
         environment.pop("NO_COLOR", None)
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
@@ -78,7 +84,7 @@ class Terminal:
         """Send keys as a person's keyboard would, one after the other."""
         names = {"enter": "\r", "escape": "\x1b", "f1": "\x1bOP", "f2": "\x1bOQ", "f3": "\x1bOR",
                  "ctrl+s": "\x13", "ctrl+u": "\x15", "ctrl+c": "\x03", "down": "\x1b[B",
-                 "ctrl+n": "\x0e", "tab": "\t"}  # fmt: skip
+                 "ctrl+n": "\x0e", "ctrl+q": "\x11", "tab": "\t"}  # fmt: skip
         for key in keys:
             self.process.send(names.get(key, key))
             self.pump(0.15)

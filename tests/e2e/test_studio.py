@@ -49,9 +49,7 @@ def test_the_first_screen_offers_the_default_task(studio):
     terminal.wait("Here and now", "Start what the task line says")
     terminal.press("escape")
     terminal.wait("collect a diamond")
-    terminal.press("escape", "escape", "q")
-    if terminal.process.isalive():
-        terminal.press("\x11")
+    terminal.press("ctrl+q")
     assert terminal.leave() == 0
     assert b"\x1b[?1049l" in terminal.raw
 
@@ -104,7 +102,7 @@ def test_from_a_task_in_words_to_a_saved_skill_that_plays(studio, home, journal)
     terminal.wait("untrained", "score")
     decided = journal.approvals(run.id)
     assert all(one.decision is not None for one in decided)
-    assert [one.kind for one in decided][0] == "plan"
+    assert decided[0].kind == "plan"
     assert decided[-1].kind == "save"
 
     # The skill browser, and the skill at play.
@@ -114,7 +112,10 @@ def test_from_a_task_in_words_to_a_saved_skill_that_plays(studio, home, journal)
     terminal.wait("▀")
     play = _wait_for(terminal, lambda: next(iter(journal.runs(kind="play")), None))
     _wait_for(terminal, lambda: journal.frame(play.id))
-    terminal.press("escape", "escape")
+    terminal.press("escape")
+    terminal.wait("7 skills")
+    terminal.press("escape")
+    terminal.wait("5 Results", gone="7 skills")
     terminal.press("q")
     assert terminal.leave() == 0
 
