@@ -13,11 +13,13 @@ from engine.worlds.base import WorldEnv
 from engine.worlds.predicate import Predicate, parse
 from engine.worlds.registry import get_world
 from skills_db.database import Database
-from skills_db.records import RunRecord, RunState
+from skills_db.records import CommandKind, RunRecord, RunState
 
 FRAMES_PER_SECOND = 12.0
 FRAME_SIZE = 63
 COMMAND_SECONDS = 0.25
+UNWATCHED_SECONDS = 20.0
+"""A play that nobody watches any longer ends: it is there for the eye alone."""
 FRAMES_AFTER_SUCCESS = 24
 """How long the play goes on once the task's predicate has come true."""
 
@@ -79,6 +81,8 @@ class _Stage:
         self._paused = False
         self._over = False
         self._polled = 0.0
+        self._seen = time.monotonic()
+        self._detail = ""
         self._caption = ""
 
     def tell(self, event: Event) -> None:
@@ -87,6 +91,7 @@ class _Stage:
 
     def enter(self, state: RunState, detail: str = "") -> None:
         """Tell that the run is in another state."""
+        self._detail = detail
         self.tell(StateChanged(state=state.value, detail=detail))
         self._journal.set_state(self._run_id, state, detail)
 
@@ -105,10 +110,19 @@ class _Stage:
         now = time.monotonic()
         if now - self._polled > COMMAND_SECONDS:
             self._polled = now
+            if self._journal.is_watched(self._run_id):
+                self._seen = now
             for command in self._journal.take_commands(self._run_id):
-                self._paused = command == "pause"
-                self._over = self._over or command in ("abort", "stop_and_keep")
+                self._obey(command)
+            self._over = self._over or now - self._seen > UNWATCHED_SECONDS
         return self.was_stopped or self._frames_left == 0
+
+    def _obey(self, command: CommandKind) -> None:
+        if command in ("abort", "stop_and_keep"):
+            self._over = True
+        elif command in ("pause", "continue") and self._paused != (command == "pause"):
+            self._paused = command == "pause"
+            self.enter(RunState.PAUSED if self._paused else RunState.PLAYING, self._detail)
 
     def show(self, env: WorldEnv, caption: str) -> None:
         """Draw one frame, then wait as long as the pace (or a pause) asks."""
