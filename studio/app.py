@@ -23,12 +23,14 @@ from textual.worker import WorkerCancelled, WorkerFailed, get_current_worker
 
 from studio import keymap
 from studio.commands import StudioCommands
+from studio.program_name import program_name
 from studio.run_bridge import RunBridge, StudioData
 from studio.screens.dialogs import Choice, ChoiceDialog, ErrorDialog
 from studio.screens.start import StartScreen
 from studio.styles.themes import THEMES
 from studio.widgets.task_line import TaskLine, Wish
 from studio.widgets.too_small import HORIZONTAL, VERTICAL
+from studio.words import state_sign
 
 if TYPE_CHECKING:
     from engine.config import RunConfig
@@ -295,15 +297,18 @@ class StudioApp(App[str]):
         if workspace is None:
             return None
         run, run_id = workspace.model.run, workspace.model.run_id
+        again = f"{program_name()} attach {run_id}"
+        if run is not None and run.seen_state == "finished":
+            return f"The run is finished. Look at it again with: {again}"
         if stopped:
             what = "The run is stopping; what it learnt is kept."
-        elif run is None or run.seen_state.is_final:
-            what = "The run is over."
+        elif run is not None and run.seen_state.is_final:
+            what = f"The run has ended: {state_sign(run.seen_state).word}."
         elif workspace.model.approval is not None:
             what = "The run waits for you."
         else:
             what = "The run goes on."
-        return f"{what} Come back with: rlgpt-studio attach {run_id}"
+        return f"{what} Come back with: {again}"
 
     # --- help for the screens -------------------------------------------------------------------
 

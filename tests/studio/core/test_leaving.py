@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skills_db.records import RunState
+from studio.program_name import program_name
 from studio.screens.dialogs import ChoiceDialog
 
 
@@ -25,7 +26,7 @@ async def test_detach_leaves_the_run_alone_and_says_how_to_come_back(run, opened
         assert sum(isinstance(screen, ChoiceDialog) for screen in app.screen_stack) == 1
         await pilot.press("d")
         await until(pilot, lambda: app._exit)
-    assert app.return_value == f"The run goes on. Come back with: rlgpt-studio attach {run.id}"
+    assert app.return_value == f"The run goes on. Come back with: {program_name()} attach {run.id}"
     assert run.journal.take_commands(run.id) == ()
     assert run.journal.run(run.id).state is RunState.TRAINING
 
@@ -102,7 +103,8 @@ async def test_a_run_that_is_over_needs_no_question(run, opened, until):
     async with opened(run, asks=False) as (app, pilot):
         await pilot.press("q")
         await until(pilot, lambda: app._exit)
-    assert app.return_value == f"The run is over. Come back with: rlgpt-studio attach {run.id}"
+    again = f"{program_name()} attach {run.id}"
+    assert app.return_value == f"The run is finished. Look at it again with: {again}"
 
 
 async def test_q_in_a_text_is_a_letter(run, opened, until):
