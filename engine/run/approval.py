@@ -14,7 +14,9 @@ from skills_db.records import ApprovalKind, ApprovalRecord, Decision, RunState
 POLL_SECONDS = 0.2
 PATIENCE_SECONDS = 900.0
 """After that long without a decision the process leaves; a decision starts a new one."""
-POLICY = "policy:all"
+POLICY, PERSON_ALL = "policy:all", "person:all"
+UNASKED = frozenset({POLICY, PERSON_ALL})
+"""Deciders that stand for a person who is not asked each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ def decides_itself(session: Session) -> bool:
 
 
 def _approve(session: Session, request: ApprovalRecord) -> ApprovalRecord:
-    by = POLICY if session.config.approve == "all" else "person:all"
+    by = POLICY if session.config.approve == "all" else PERSON_ALL
     try:
         return session.journal.decide(
             request.id, "approve", by=by, expected_hash=request.payload_hash

@@ -56,12 +56,13 @@ class CodeWork(Record):
 
 
 class SavedSkill(Record):
-    """A skill version this run wrote to the library."""
+    """A skill version of the library that this run wrote, or used as it was."""
 
     name: str
     version: int
     kind: str
     success_rate: float
+    reused: bool = False
 
 
 class Progress(Record):

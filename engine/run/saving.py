@@ -3,71 +3,141 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
 from typing import Any
 
 from engine.events import SkillSaved
-from engine.run.approval import Answer, ask
+from engine.run.approval import UNASKED, Answer, ask
 from engine.run.learning import agreed_plan
 from engine.run.progress import CodeWork, SavedSkill
 from engine.run.session import Session
-from skills_db.records import RunState, SkillDraft
+from skills_db.errors import NotFound
+from skills_db.records import RunState, SkillDraft, SkillVersionRecord
 
 
 def save_skills(session: Session) -> None:
-    """Offer what works as skills and save what the person keeps."""
+    """Offer what works as skills and save what the person keeps.
+
+    A coded action that is in the library already, to the letter, is not offered again. Where
+    nobody is asked, a version worse than the present one is not saved over it.
+    """
     session.enter(RunState.SAVING)
-    drafts = [*_coded_actions(session), *_policy(session)]
-    if not drafts:
-        session.log("nothing worked well enough to be saved as a skill", "warning")
-        session.save(phase="done")
+    drafts = [_with_free_name(session, d) for d in (*_coded_actions(session), *_policy(session))]
+    reused = [skill for draft in drafts if (skill := _present(session, draft)) is not None]
+    known = {skill.name for skill in reused}
+    offers = [_offer(session, draft) for draft in drafts if draft.name not in known]
+    if not offers:
+        session.log("there is nothing new to save as a skill", "warning")
+        session.save(phase="done", saved=tuple(reused))
         return
-    subject = f"{len(drafts)} skills"
-    answer = ask(session, "save", subject, {"skills": [_shown(draft) for draft in drafts]})
-    kept = _kept(answer, drafts)
-    saved: list[SavedSkill] = []
-    for draft in drafts:
-        if draft.name not in kept:
-            continue
-        version = session.library.save(_signed(draft, answer.by))
-        saved.append(
-            SavedSkill(
-                name=version.skill,
-                version=version.version,
-                kind=version.kind,
-                success_rate=version.success_rate,
-            )
-        )
+    subject = f"{len(offers)} skills"
+    answer = ask(session, "save", subject, {"skills": [offer.shown() for offer in offers]})
+    kept = _kept(session, answer, offers)
+    saved = [_save(session, offer.draft, answer.by) for offer in offers if offer.name in kept]
     events = [
         SkillSaved(name=s.name, version=s.version, skill_kind=s.kind, success_rate=s.success_rate)
         for s in saved
     ]
-    session.save(*events, phase="done", saved=tuple(saved))
+    session.save(*events, phase="done", saved=(*reused, *saved))
 
 
-def _shown(draft: SkillDraft) -> dict[str, Any]:
-    return {
-        "name": draft.name,
-        "kind": draft.kind,
-        "success_rate": draft.success_rate,
-        "episodes": draft.episodes,
-        "description": draft.description,
-    }
+@dataclass(frozen=True, slots=True)
+class Offer:
+    """A skill that may be saved, beside the version the library has now."""
+
+    draft: SkillDraft
+    present: SkillVersionRecord | None
+
+    @property
+    def name(self) -> str:
+        """The skill's name."""
+        return self.draft.name
+
+    @property
+    def is_worse(self) -> bool:
+        """True when the library's present version succeeded more often."""
+        return self.present is not None and self.draft.success_rate < self.present.success_rate
+
+    def shown(self) -> dict[str, Any]:
+        """What the person sees of it."""
+        draft, present = self.draft, self.present
+        return {
+            "name": draft.name,
+            "kind": draft.kind,
+            "success_rate": draft.success_rate,
+            "episodes": draft.episodes,
+            "description": draft.description,
+            "present": None
+            if present is None
+            else {
+                "version": present.version,
+                "success_rate": present.success_rate,
+                "episodes": present.episodes,
+            },
+        }
 
 
-def _kept(answer: Answer, drafts: list[SkillDraft]) -> frozenset[str]:
+def _offer(session: Session, draft: SkillDraft) -> Offer:
+    return Offer(draft, _newest(session, draft.name))
+
+
+def _newest(session: Session, name: str) -> SkillVersionRecord | None:
+    try:
+        return session.library.version(name)
+    except NotFound:
+        return None
+
+
+def _with_free_name(session: Session, draft: SkillDraft) -> SkillDraft:
+    """A name belongs to one world and one kind for good; a draft that differs gets its own."""
+    newest = _newest(session, draft.name)
+    if newest is None or (newest.world, newest.kind) == (draft.world, draft.kind):
+        return draft
+    return replace(draft, name=f"{draft.name[:36]}_{draft.world[:8]}_{draft.kind.split('_')[0]}")
+
+
+def _present(session: Session, draft: SkillDraft) -> SavedSkill | None:
+    """The library's version when it is the same code to the letter."""
+    newest = _newest(session, draft.name)
+    same = newest is not None and draft.weights is None and newest.code == draft.code
+    return _saved(newest, reused=True) if newest is not None and same else None
+
+
+def _save(session: Session, draft: SkillDraft, by: str) -> SavedSkill:
+    return _saved(session.library.save(_signed(draft, by)), reused=False)
+
+
+def _saved(version: SkillVersionRecord, *, reused: bool) -> SavedSkill:
+    return SavedSkill(
+        name=version.skill,
+        version=version.version,
+        kind=version.kind,
+        success_rate=version.success_rate,
+        reused=reused,
+    )
+
+
+def _kept(session: Session, answer: Answer, offers: list[Offer]) -> frozenset[str]:
     if answer.decision == "reject":
         return frozenset()
     if answer.decision == "modify":
         return frozenset(str(name) for name in answer.payload["skills"])
-    return frozenset(draft.name for draft in drafts)
+    if answer.by not in UNASKED:
+        return frozenset(offer.name for offer in offers)
+    for offer in offers:
+        if offer.is_worse and offer.present is not None:
+            session.log(
+                f"{offer.name} is not saved: {offer.draft.success_rate:.0%} success, and version "
+                f"{offer.present.version} in the library has {offer.present.success_rate:.0%}",
+                "warning",
+            )
+    return frozenset(offer.name for offer in offers if not offer.is_worse)
 
 
 def _signed(draft: SkillDraft, approver: str) -> SkillDraft:
     """A coded action keeps the one who approved its code; a policy gets who kept it."""
     if draft.approver:
         return draft
-    from dataclasses import replace
-
     return replace(draft, approver=approver)
 
 

@@ -8,7 +8,7 @@ import time
 from engine.agents.plan import Plan
 from engine.agents.plan_edit import problems
 from engine.worlds.registry import get_world
-from skills_db.records import ApprovalRecord, RunState
+from skills_db.records import ApprovalRecord, RunState, SkillDraft
 
 
 def _await_approval(bench, run_id, kind, seconds=60.0) -> ApprovalRecord:
@@ -171,3 +171,48 @@ def test_a_saved_skill_plays(bench):
         assert bench.work(playing.id) == 0
         assert journal.run(playing.id).state is RunState.FINISHED
         assert journal.frame(playing.id).width == 63
+
+
+def test_a_second_run_reuses_what_the_library_has(bench):
+    first, second = bench.create(approve="all"), bench.create(approve="all", seed=1)
+    assert bench.work(first.id) == 0
+    assert bench.work(second.id) == 0
+    result = bench.database.journal.run(second.id).result
+    coded = [skill for skill in result["skills"] if skill["kind"] == "coded_action"]
+    assert coded
+    assert all(skill["reused"] and skill["version"] == 1 for skill in coded)
+    authors = {
+        event.payload["proposal"]["author"]
+        for event in bench.database.journal.events(second.id, kinds={"code_proposed"})
+    }
+    assert any(author.startswith("library:") for author in authors)
+    told = [
+        e.payload["name"] for e in bench.database.journal.events(second.id, kinds={"skill_saved"})
+    ]
+    assert not set(told) & {skill["name"] for skill in coded}
+
+
+def test_a_worse_policy_is_not_saved_over_a_better_one(bench):
+    better = SkillDraft(
+        name="make_a_wood_pickaxe", world="crafter", kind="policy", description="d", code="",
+        success_rate=1.1, episodes=20, run_id=None, agents="rules", approver="p", weights=b"w",
+    )  # fmt: skip
+    bench.database.library.save(better)
+    run = bench.create(approve="all")
+    assert bench.work(run.id) == 0
+    assert len(bench.database.library.versions("make_a_wood_pickaxe")) == 1
+    logs = [e.payload["text"] for e in bench.database.journal.events(run.id, kinds={"log"})]
+    assert any("is not saved" in text for text in logs)
+
+
+def test_a_name_of_another_kind_is_left_alone(bench):
+    taken = SkillDraft(
+        name="gather_wood", world="crafter", kind="policy", description="d", code="",
+        success_rate=0.5, episodes=1, run_id=None, agents="rules", approver="p", weights=b"w",
+    )  # fmt: skip
+    bench.database.library.save(taken)
+    run = bench.create(approve="all")
+    assert bench.work(run.id) == 0
+    names = {skill["name"] for skill in bench.database.journal.run(run.id).result["skills"]}
+    assert "gather_wood_crafter_coded" in names
+    assert bench.database.library.skill("gather_wood").kind == "policy"
