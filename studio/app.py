@@ -28,9 +28,10 @@ from studio.run_bridge import RunBridge, StudioData
 from studio.screens.dialogs import Choice, ChoiceDialog, ErrorDialog
 from studio.screens.start import StartScreen
 from studio.styles.themes import THEMES
+from studio.task_check import check_task
 from studio.widgets.task_line import TaskLine, Wish
 from studio.widgets.too_small import HORIZONTAL, VERTICAL
-from studio.words import state_sign
+from studio.words import sentences, state_sign
 
 if TYPE_CHECKING:
     from engine.config import RunConfig
@@ -137,6 +138,7 @@ class StudioApp(App[str]):
             self.open_run(self._attach_to)
         elif isinstance(self.screen, StartScreen):
             self.screen.load_recent()
+            self.screen.look_for_key()
 
     def on_unmount(self) -> None:
         """Signals are the shell's again; the run's process does not notice."""
@@ -170,7 +172,7 @@ class StudioApp(App[str]):
     @work(group="start", exclusive=True)
     async def start_run(self, wish: Wish) -> None:
         """Start what the task line says, or say there why it cannot be."""
-        from engine.errors import ConfigError
+        from engine.errors import EngineError
 
         changes = {
             "world": wish.world,
@@ -180,9 +182,10 @@ class StudioApp(App[str]):
         }
         try:
             config = await self.in_thread(lambda: self.settings.run_config(changes, task=wish.task))
-        except ConfigError as error:
+            await self.in_thread(lambda: check_task(config))
+        except EngineError as error:
             for line in self.screen.query(TaskLine):
-                line.refuse(f"{error.message} {error.hint}".strip())
+                line.refuse(sentences(error.message, error.hint))
             return
         self._start_config(config)
 

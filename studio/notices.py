@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from studio.words import Sign, percent, plural, shorten
+from studio.words import Sign, percent, plural, sentences, shorten
 
 if TYPE_CHECKING:
     from engine.agents.plan import CodeProposal, Plan
@@ -92,7 +92,7 @@ class Notices:
                 text = "Its process is gone; all until the last checkpoint is kept."
                 return Said(INTERRUPTED, f"{text} {resume} resumes it.")
             case "failed":
-                return Said(FAILED, f"{self._failure(model)}")
+                return Said(FAILED, self._failure(model))
             case "paused":
                 return Said(PAUSED, f"{self.key('run.continue')} lets the run go on.")
             case "stopped":
@@ -107,10 +107,12 @@ class Notices:
 
     def _failure(self, model: RunModel) -> str:
         failure, again = model.view.failure, f"{self.key('run.resume')} tries again."
+        if model.is_hopeless:
+            again = f"{self.key('run.new')} begins a new run."
         if failure is not None:
-            return f"{failure.message} {failure.hint or again}"
+            return sentences(failure.message, failure.hint or again)
         detail = "" if model.run is None else model.run.detail
-        return f"{detail or 'The run failed.'} {again}"
+        return sentences(detail or "The run failed", again)
 
 
 def finished_words(model: RunModel) -> str:

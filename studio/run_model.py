@@ -32,6 +32,8 @@ class RunModel:
     seen_at: float | None = None
     """Since when what is asked has been on the screen."""
     world: World | None = None
+    is_hopeless: bool = False
+    """True when going on would fail in the same way: the world does not know the task."""
 
     def asks(self, kind: ApprovalKind) -> bool:
         """True while a decision of that kind is open."""

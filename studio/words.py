@@ -149,6 +149,13 @@ def shorten(text: str, width: int) -> str:
     return line[: max(0, width - 1)].rstrip() + "…" if width > 0 else ""
 
 
+def sentences(*texts: str) -> str:
+    """Texts of any origin one after the other, each with a sentence end before the next."""
+    lines = [text.strip() for text in texts if text.strip()]
+    ended = [line if line[-1] in ".!?…:;" else f"{line}." for line in lines]
+    return " ".join(ended)
+
+
 def author_words(author: str) -> str:
     """Who wrote something: `the rules agents`, `the language model gpt-5-mini`, `... and you`."""
     base, *others = author.split("+")
@@ -162,3 +169,14 @@ def author_words(author: str) -> str:
     else:
         words = base or "unknown"
     return f"{words} and a person" if "person" in others else words
+
+
+def approver_words(by: str) -> str:
+    """Who decided: a person by name, or whoever said that all is to be approved."""
+    who, _, what = by.partition(":")
+    return f"{who} (approve all)" if what == "all" else by
+
+
+def policy_words(name: str) -> str:
+    """What a policy is called: `trained`, `untrained`, `code only`."""
+    return name.replace("_", " ")

@@ -9,9 +9,10 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import Screen
-from textual.widgets import OptionList, Static
+from textual.widgets import OptionList, Select, Static
 
 from studio import keymap
+from studio.task_check import missing_key
 from studio.widgets.charset import ascii_only
 from studio.widgets.key_bar import KeyBar
 from studio.widgets.paint import MUTED, toned
@@ -91,6 +92,27 @@ class StartScreen(Screen[None]):
                 self.app.show_error("The runs could not be read", error)
             return
         self._draw_recent()
+
+    def begin_anew(self) -> None:
+        """Another task: typing replaces the one before."""
+        self.query_one(TaskLine).begin_anew()
+
+    @on(Select.Changed, "#agents")
+    def _agents_chosen(self) -> None:
+        if self.app.is_painted:
+            self.look_for_key()
+
+    @work(group="key", exclusive=True)
+    async def look_for_key(self) -> None:
+        """Say below the fields what a language model still wants."""
+        line = self.query_one(TaskLine)
+        if line.agents != "llm":
+            return
+        try:
+            missing = await self.app.in_thread(lambda: missing_key(self.app.settings.llm))
+        except ValueError:
+            return  # settings that cannot be are told when the run is started
+        line.say_missing(missing)
 
     @on(TaskLine.Submitted)
     def _start(self, event: TaskLine.Submitted) -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 from textual import work
 
+from engine.errors import EngineError, UnknownName
 from studio.run_bridge import has_process
 from studio.screens.dialogs import Choice, ChoiceDialog
 from studio.screens.run_screen import RunScreen
+from studio.task_check import check_task
 
 if TYPE_CHECKING:
     from skills_db.records import CommandKind, RunRecord
 
+_LOG = logging.getLogger(__name__)
 RESUMABLE = frozenset({"interrupted", "failed", "stopped"})
 PAUSABLE = frozenset({"planning", "coding", "trials", "training", "evaluating", "saving"})
 STOP_TEXT = (
@@ -79,6 +83,21 @@ class Steering(RunScreen):
         ):
             self.app.toast("Resuming from the last checkpoint.")
 
+    @work(group="cure", exclusive=True)
+    async def look_for_cure(self, run: RunRecord) -> None:
+        """Find out whether a failed run can be helped by going on with it.
+
+        A task the world does not know fails as often as it is tried.
+        """
+        try:
+            await self.app.in_thread(lambda: _check(run))
+        except UnknownName:
+            self.model.is_hopeless = True
+            self.redraw()
+            self.refresh_bindings()
+        except (EngineError, ValueError) as error:
+            _LOG.info("run %s cannot be checked: %s", run.id, error)
+
     async def _send(self, command: CommandKind, said: str) -> bool:
         run_id = self.model.run_id
         done = await self.bridge_job(
@@ -87,3 +106,10 @@ class Steering(RunScreen):
         if done:
             self.app.toast(said)
         return done
+
+
+def _check(run: RunRecord) -> None:
+    """Raises `UnknownName` for a task the run's world does not have."""
+    from engine.config import RunConfig
+
+    check_task(RunConfig.model_validate(run.config))

@@ -22,6 +22,7 @@ from studio.run_model import RunModel
 from studio.screens.deciding import Deciding
 from studio.screens.panes import ASKED_IN, PANES, Panes
 from studio.screens.run_screen import RunScreen
+from studio.screens.start import StartScreen
 from studio.screens.steering import Steering, is_open, is_pausable, is_resumable
 from studio.widgets.event_log import EventLog
 from studio.widgets.key_bar import KeyBar
@@ -119,7 +120,9 @@ class WorkspaceScreen(Deciding, Steering, Panes):
 
     @on(RunChanged)
     def _run_changed(self, message: RunChanged) -> None:
-        self.model.run = message.run
+        before, self.model.run = self.model.run, message.run
+        if message.run.seen_state == "failed" and (before is None or before.state != "failed"):
+            self.look_for_cure(message.run)
         self.model.run_id = message.run.id
         self.query_one(RunStatus).show(message.run)
         self.query_one(TrainingPanel).show_state(message.run.seen_state)
@@ -316,7 +319,7 @@ class WorkspaceScreen(Deciding, Steering, Panes):
             "pause": is_pausable(run),
             "continue": run is not None and run.seen_state == "paused",
             "stop": is_open(run),
-            "resume": is_resumable(run),
+            "resume": is_resumable(run) and not self.model.is_hopeless,
             "follow": not self.following,
             "back": self.review.editing,
         }
@@ -349,7 +352,8 @@ class WorkspaceScreen(Deciding, Steering, Panes):
     @work(group="new")
     async def action_new_run(self) -> None:
         """To the task line; the run goes on."""
-        await self.app.to_start()
+        if await self.app.to_start() and isinstance(self.app.screen, StartScreen):
+            self.app.screen.begin_anew()
 
     def action_review(self) -> None:
         """All code of the run, on a screen of its own."""

@@ -58,12 +58,13 @@ class TaskLine(Vertical):
         super().__init__(id=id)
         self._wish = wish
         self._worlds = tuple(worlds)
+        self._missing = ""
 
     def compose(self) -> ComposeResult:
         """The task on a line of its own, the rest on the next."""
         wish = self._wish
         yield Label("What should be learnt?", classes="task-title", markup=False)
-        yield TaskInput(wish.task, placeholder="a task in words", id="task", select_on_focus=False)
+        yield TaskInput(wish.task, placeholder="a task in words", id="task")
         with Horizontal(id="task-options"):
             yield Label("world", markup=False)
             worlds = [(name, name) for name in self._worlds]
@@ -71,9 +72,9 @@ class TaskLine(Vertical):
             yield Label("agents", markup=False)
             yield Select(AGENTS, value=wish.agents, allow_blank=False, compact=True, id="agents")
             yield Label("frames", markup=False)
-            yield TaskInput(f"{wish.frames:,}", compact=True, id="frames", select_on_focus=False)
+            yield TaskInput(f"{wish.frames:,}", compact=True, id="frames")
             yield Label("seed", markup=False)
-            yield TaskInput(str(wish.seed), compact=True, id="seed", select_on_focus=False)
+            yield TaskInput(str(wish.seed), compact=True, id="seed")
         yield Static(markup=False, id="task-note")
 
     def on_mount(self) -> None:
@@ -90,10 +91,26 @@ class TaskLine(Vertical):
         return Wish(
             task=self.query_one("#task", Input).value.strip(),
             world=str(self.query_one("#world", Select).value),
-            agents=str(self.query_one("#agents", Select).value),
+            agents=self.agents,
             frames=parse_count(self.query_one("#frames", Input).value, "frames"),
             seed=parse_count(self.query_one("#seed", Input).value, "the seed"),
         )
+
+    @property
+    def agents(self) -> str:
+        """The agents chosen now."""
+        return str(self.query_one("#agents", Select).value)
+
+    def begin_anew(self) -> None:
+        """The keyboard to the task, all of it selected."""
+        task = self.query_one("#task", Input)
+        task.focus()
+        task.select_all()
+
+    def say_missing(self, missing: str) -> None:
+        """What the language model still wants; said as long as it is chosen."""
+        self._missing = missing
+        self._note()
 
     def refuse(self, reason: str) -> None:
         """Say below the fields why the run cannot start."""
@@ -116,6 +133,8 @@ class TaskLine(Vertical):
     @on(Select.Changed, "#agents")
     @on(Input.Changed)
     def _note(self) -> None:
-        agents = str(self.query_one("#agents", Select).value)
-        note = AGENT_WORDS.get(agents, agents)
-        self.query_one("#task-note", Static).update(Content.styled(note, MUTED))
+        agents, parts = self.agents, []
+        parts.append(Content.styled(AGENT_WORDS.get(agents, agents), MUTED))
+        if agents == "llm" and self._missing:
+            parts.append(Content.styled(f"! {self._missing}", "$text-warning"))
+        self.query_one("#task-note", Static).update(Content("\n").join(parts))

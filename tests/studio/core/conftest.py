@@ -139,12 +139,13 @@ def make_proposal(version: int = 1, code: str | None = None, **changes: Any) -> 
 class FakeRun:
     """Writes what a run's process would write; a real database, no process."""
 
-    def __init__(self, database: Database, *, alive: bool = True) -> None:
+    def __init__(
+        self, database: Database, *, alive: bool = True, task: str = "collect a diamond"
+    ) -> None:
         self.database = database
         self.journal = database.journal
-        config = {"task": "collect a diamond"}
         self.record = self.journal.create_run(
-            kind="task", task="collect a diamond", world="crafter", agents="rules", config=config
+            kind="task", task=task, world="crafter", agents="rules", config={"task": task}
         )
         self.id = self.record.id
         self.token = "token-1"

@@ -172,3 +172,72 @@ async def test_unknown_keys_in_the_settings_are_told(make_app, until):
     async with app.run_test() as pilot:
         await until(pilot, lambda: app._notifications)
         assert "'no.such.key'" in next(iter(app._notifications)).message
+
+
+async def test_a_task_the_world_does_not_know_makes_no_run(make_app, until, launched, database):
+    app = make_app()
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.is_painted)
+        app.screen.query_one("#task", Input).value = "collect diamants please"
+        await pilot.press("enter")
+        await until(pilot, lambda: "has no task" in note(app))
+        assert "check. Did you mean 'collect a diamond'?" in note(app)
+        assert app.screen.query_one("#task", Input).value == "collect diamants please"
+        await pilot.press("end", "x")
+        await pilot.pause()
+        assert "no model" in note(app)  # typing goes on without the complaint
+    assert database.journal.runs() == ()
+    assert launched == []
+
+
+async def test_typing_replaces_the_offered_text_of_each_field(make_app, until):
+    app = make_app()
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.is_painted)
+        await pilot.press(*"survive")
+        assert app.screen.query_one("#task", Input).value == "survive"
+        for name in ("frames", "seed"):
+            field = app.screen.query_one(f"#{name}", Input)
+            field.focus()
+            await pilot.pause()
+            await pilot.press("9")
+            assert field.value == "9"
+
+
+async def test_coming_back_the_task_is_selected_again(run, make_app, until):
+    run.enter(RunState.TRAINING)
+    app = make_app()
+    async with app.run_test() as pilot:
+        listed = app.screen.query_one("#recent", OptionList)
+        await until(pilot, lambda: listed.option_count == 1)
+        listed.focus()
+        await pilot.press("enter")
+        await until(pilot, lambda: app.workspace is not None)
+        await pilot.press("ctrl+n")
+        await until(pilot, lambda: isinstance(app.screen, StartScreen))
+        await until(pilot, lambda: app.screen.query_one("#task").has_focus)
+        await pilot.press(*"survive")
+        assert app.screen.query_one("#task", Input).value == "survive"
+
+
+async def test_a_key_that_is_missing_is_told_before_the_run(make_app, until, monkeypatch):
+    import engine.llm.keys
+
+    monkeypatch.setattr(engine.llm.keys, "_from_keyring", lambda name: None)
+    monkeypatch.delenv("MY_MODEL_KEY", raising=False)
+    app = make_app(llm={"api_key_env": "MY_MODEL_KEY"})
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.is_painted)
+        agents = app.screen.query_one("#agents", Select)
+        agents.value = "llm"
+        await until(pilot, lambda: "no key in MY_MODEL_KEY" in note(app))
+        agents.value = "rules"
+        await until(pilot, lambda: "MY_MODEL_KEY" not in note(app))
+        monkeypatch.setenv("MY_MODEL_KEY", "sk-something")
+        agents.value = "llm"
+        await until(pilot, lambda: "language model" in note(app) and "MY_MODEL" not in note(app))
+    app = make_app(llm={"base_url": "http://localhost:8080/v1"}, run={"agents": "llm"})
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.is_painted)
+        await until(pilot, lambda: not any(w.group == "key" for w in app.workers))
+        assert "no key" not in note(app)

@@ -121,6 +121,20 @@ async def test_a_failed_run_says_why_and_what_next(run, opened, until):
         assert "run.stop" not in offered(app)
 
 
+async def test_an_unknown_task_is_not_cured_by_going_on(database, kit, opened, until):
+    from engine.events import RunFailed
+
+    run = kit.run(database, task="collect mammoths")
+    run.emit(RunFailed(message="No task 'collect mammoths'", hint="It can check: survive."))
+    run.enter(RunState.FAILED, "No task 'collect mammoths'")
+    run.release()
+    async with opened(run, asks=False) as (app, pilot):
+        await until(pilot, lambda: "Failed" in notice(app))
+        assert "No task 'collect mammoths'. It can check: survive." in notice(app)
+        await until(pilot, lambda: app.workspace.model.is_hopeless)
+        await until(pilot, lambda: "run.resume" not in offered(app))
+
+
 async def test_the_save_question_keeps_what_stays_ticked(run, opened, until, kit):
     asked = run.ask_save()
     async with opened(run) as (app, pilot):
