@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from pydantic_monty import (
     FunctionSnapshot,
@@ -22,20 +23,40 @@ from pydantic_monty import (
 from engine.agents.plan import CodeDiagnostic
 from engine.sandbox.stub import Stub
 
+_T = TypeVar("_T")
+_ATTEMPTS = 4
 _GATE = "begin_of_policy_code"
 """Called on a line before the code, so that the code is checked but never begins to run."""
 
 
+def on_living_worker(work: Callable[[], _T]) -> _T:
+    """Do something with a worker; one that is killed from outside is replaced by another.
+
+    A worker can die for reasons that have nothing to do with the code in it (no memory left, a
+    signal). Only an error that comes again and again, or a time-out, is held against the code.
+    """
+    for _ in range(_ATTEMPTS - 1):
+        try:
+            return work()
+        except MontyCrashedError as error:
+            if error.timed_out:
+                raise
+    return work()
+
+
 def type_check(pool: Monty, code: str, stub: Stub) -> tuple[CodeDiagnostic, ...]:
     """What the type checker finds; the code does not run. The pool's own time limit holds."""
-    session = pool.checkout(
-        type_check=True,
-        type_check_stubs=f"{stub.text}\ndef {_GATE}() -> None: ...\n",
-        type_check_format="json",
-    )
-    try:
-        with session:
+
+    def check() -> None:
+        with pool.checkout(
+            type_check=True,
+            type_check_stubs=f"{stub.text}\ndef {_GATE}() -> None: ...\n",
+            type_check_format="json",
+        ) as session:
             session.feed_start(f"{_GATE}()\n{code}")
+
+    try:
+        on_living_worker(check)
     except MontyTypingError as error:
         found = [_diagnostic(item, stub) for item in json.loads(error.display())]
         return tuple(dict.fromkeys(found))
@@ -50,7 +71,8 @@ def type_check(pool: Monty, code: str, stub: Stub) -> tuple[CodeDiagnostic, ...]
 
 def load_check(pool: Monty, code: str, limits: ResourceLimits) -> tuple[CodeDiagnostic, ...]:
     """Run what stands outside functions, once; what fails or calls the world there."""
-    try:
+
+    def load() -> tuple[CodeDiagnostic, ...]:
         with pool.checkout(limits=limits) as session:
             snapshot = session.feed_start(f"{code}\nNone\n", print_callback=_silent)
             if isinstance(snapshot, MontyComplete):
@@ -59,6 +81,9 @@ def load_check(pool: Monty, code: str, limits: ResourceLimits) -> tuple[CodeDiag
             line = source[: snapshot.position.start].count(b"\n") + 1
             message = _suspended_message(snapshot)
             return (CodeDiagnostic(line=line, column=1, code="load", message=message),)
+
+    try:
+        return on_living_worker(load)
     except (MontyRuntimeError, MontySyntaxError) as error:
         return (_of_parser(error, shift=0, code="load"),)
     except MontyError as error:

@@ -58,3 +58,28 @@ def test_a_machine_that_kills_every_worker_is_told_as_such(monkeypatch, sandbox)
     with pytest.raises(SandboxError, match="workers in a row") as raised:
         program.start()
     assert "overloaded" in raised.value.hint
+
+
+def test_a_worker_killed_from_outside_does_not_speak_against_the_code(monkeypatch, sandbox):
+    class KilledOnce:
+        def __init__(self, pool):
+            self._pool = pool
+            self.kills = 2
+
+        def checkout(self, **options):
+            if self.kills:
+                self.kills -= 1
+                raise Killed("signal: 9 (SIGKILL)")
+            return self._pool.checkout(**options)
+
+    class Killed(Exception):
+        timed_out = False
+
+    monkeypatch.setattr("engine.sandbox.type_check.MontyCrashedError", Killed)
+    pools = {
+        name: KilledOnce(getattr(sandbox, name)()) for name in ("_started", "_started_checker")
+    }
+    for name, pool in pools.items():
+        monkeypatch.setattr(sandbox, name, lambda pool=pool: pool)
+    assert sandbox.check(CODE) == ()
+    assert [pool.kills for pool in pools.values()] == [0, 0]
