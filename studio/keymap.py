@@ -93,7 +93,7 @@ KEYS: tuple[Key, ...] = (
     Key("code.diff", "d", "Diff", "code", "toggle_diff",
         "Show what changed, or the whole code", show=True),
     Key("code.editor", "ctrl+e,f4", "Editor", "code", "external_editor",
-        "Edit in $VISUAL or $EDITOR"),
+        "Edit in $VISUAL or $EDITOR; also while editing in place", show=True, priority=True),
     Key("code.next_change", "n", "Next change", "code", "next_change",
         "Scroll to the next change of the diff"),
     Key("code.previous_change", "N", "Previous change", "code", "previous_change",

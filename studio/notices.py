@@ -11,6 +11,7 @@ from studio.words import Sign, percent, plural, sentences, shorten
 if TYPE_CHECKING:
     from engine.agents.plan import CodeProposal, Plan
     from studio.run_model import RunModel
+    from studio.syntax import SyntaxProblem
 
 YOUR_TURN = Sign("◆", "?", "Your turn", "warn")
 CANNOT_STAND = Sign("✗", "x", "The plan cannot stand yet", "bad")
@@ -52,9 +53,19 @@ class Notices:
         what = f"{approve} approves your edits" if changed else f"{approve} approves, {edit} edits"
         return Said(YOUR_TURN, f"{summary(plan)}. {what}.")
 
-    def code_asked(self, proposal: CodeProposal, edited: bool, has_base: bool) -> Said:
-        """Code waits for the person."""
+    def code_asked(
+        self,
+        proposal: CodeProposal,
+        edited: bool,
+        has_base: bool,
+        problem: SyntaxProblem | None = None,
+    ) -> Said:
+        """Code waits for the person; `problem` is what keeps their edit from being Python."""
         approve, name = self.key("decide.approve"), _version(proposal)
+        if problem is not None:
+            edit = self.key("decide.edit")
+            text = f"{name}: your edit is not valid Python, {problem}. {edit} edits it there."
+            return Said(NOT_PASSED, text)
         if edited:
             return Said(YOUR_TURN, f"{name} with your edit: {approve} approves it.")
         if proposal.diagnostics:
@@ -79,8 +90,9 @@ class Notices:
 
     def editing(self) -> Said:
         """The code is being edited in place."""
-        keep, back = self.key("code.keep"), self.key("dialog.back")
-        return Said(EDITING, f"{keep} keeps the edit, {back} gives it up; neither approves it.")
+        keep, back, own = map(self.key, ("code.keep", "dialog.back", "code.editor"))
+        text = f"{keep} keeps, {back} gives up, {own} goes to your editor; none approves."
+        return Said(EDITING, text)
 
     def standing(self, model: RunModel, last_line: str) -> Said:
         """Nothing is asked: what the run is at, or how it ended."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from studio.run_view import APPROVED, FAILS, OPEN, PROPOSED, REJECTED, WORKS, RunView
+from studio.syntax import syntax_problem
 from studio.widgets.review_view import Reviewed
 from studio.words import Sign
 
@@ -91,6 +92,7 @@ class RunModel:
             sign=PROPOSED,
             versions=proposal.version,
             edited=self.edited,
+            problem=None if self.edited is None else syntax_problem(self.edited),
         )
 
     def sign_of(self, proposal: CodeProposal) -> Sign:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import ast
-
 from textual import on, work
 
 from studio import editor
 from studio.screens.run_screen import RunScreen
+from studio.syntax import syntax_problem
 from studio.widgets.review_view import ReviewView
 
 
@@ -104,7 +103,8 @@ class CodeReading(RunScreen):
         shown = self.model.reviewed()
         if shown is None:
             return
-        text = self.review.edited_text or shown.code
+        inside = self.review.edited_text
+        text = shown.code if inside is None else inside
         name = f"{shown.proposal.sub_action}.py"
         try:
             changed = await editor.edit(self.app, text, name, self.app.settings.editor)
@@ -115,14 +115,3 @@ class CodeReading(RunScreen):
         self.take_edit(changed)
         self.redraw()
         self.refresh_bindings()
-
-
-def syntax_problem(code: str) -> str | None:
-    """Why text is no Python, with the line; None when it parses. Nothing is executed."""
-    try:
-        ast.parse(code)
-    except SyntaxError as error:
-        return f"line {error.lineno}: {error.msg}"
-    except ValueError as error:
-        return str(error)
-    return None

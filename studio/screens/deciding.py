@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from textual import work
+from textual.widgets import Input
 
 from skills_db.errors import AlreadyDecided
-from studio.screens.code_reading import CodeReading, syntax_problem
+from studio.screens.code_reading import CodeReading
 from studio.screens.dialogs import Choice, ChoiceDialog, CommentDialog
+from studio.syntax import syntax_problem
 
 if TYPE_CHECKING:
     from skills_db.records import ApprovalRecord, Decision, Json
@@ -17,6 +19,10 @@ _REJECT = {
     "plan": ("Send the plan back", "What should the slow agent do differently?"),
     "code": ("Send the code back", "What should the fast agent do differently?"),
 }
+_UNSENT = (
+    Choice("s", "Send it back", "send", "With a comment, which may say what you had changed."),
+    Choice("b", "Back", "back", "Your edits stay; they can be approved."),
+)
 
 
 class Deciding(CodeReading):
@@ -35,6 +41,12 @@ class Deciding(CodeReading):
         problem = syntax_problem(self.model.edited)
         return None if problem is None else f"your edit is not valid Python: {problem}"
 
+    def unsent_words(self, approval: ApprovalRecord) -> str:
+        """What sending it back would lose; empty when the person has changed nothing."""
+        if approval.kind != "code" or self.model.edited is None:
+            return ""
+        return "Your edit of the code is not sent along; the fast agent writes the code anew."
+
     def edit_asked(self, approval: ApprovalRecord) -> None:
         """Begin to edit what is asked."""
         if approval.kind == "code":
@@ -52,7 +64,7 @@ class Deciding(CodeReading):
             "save_nothing": asked and saving,
             "approve_all": asked,
             "keep_edit": review.editing,
-            "external_editor": self.model.asks("code"),
+            "external_editor": self.model.asks("code") and not isinstance(self.focused, Input),
             "toggle_diff": reads_code and review.has_base and not review.editing,
             "next_change": reads_code and review.shows_diff and not review.editing,
             "previous_change": reads_code and review.shows_diff and not review.editing,
@@ -106,6 +118,11 @@ class Deciding(CodeReading):
         approval = self.ready()
         if approval is None:
             return
+        unsent = self.unsent_words(approval)
+        if unsent and await self.app.push_screen_wait(
+            ChoiceDialog("Send it back without your edits?", unsent, _UNSENT)
+        ) != ("send"):
+            return
         title, question = _REJECT[approval.kind]
         comment = await self.app.push_screen_wait(
             CommentDialog(f"{title}: {approval.subject}", question, "may stay empty")
@@ -139,11 +156,11 @@ class Deciding(CodeReading):
             self.app.toast(f"Not approved: {refused}", "error")
             return
         choices = (
-            Choice("A", "Approve all", "all", "This run asks nothing more; code still runs only"
-                   " in the sandbox."),
+            Choice("A", "Approve all", "all", "This run asks nothing more and saves what works as"
+                   " skills; code still runs only in the sandbox."),
             Choice("b", "Back", "back", "Go on deciding one by one."),
         )  # fmt: skip
-        text = "Approve this and everything the run would ask from here on?"
+        text = "Approve this and everything the run would ask from here on, saving too?"
         picked = await self.app.push_screen_wait(ChoiceDialog("Approve all?", text, choices))
         if picked == "all" and await self.approve(approval):
             run_id = approval.run_id

@@ -229,6 +229,14 @@ class WorkspaceScreen(Deciding, Steering, Panes):
             return found[0] if found else None
         return super().refusal(approval)
 
+    def unsent_words(self, approval: ApprovalRecord) -> str:
+        """What sending the plan or the code back would lose."""
+        editor = self.query_one(PlanEditor)
+        if approval.kind != "plan" or not editor.changed:
+            return super().unsent_words(approval)
+        edits, verb = ("edit", "is") if editor.edits == 1 else (f"{editor.edits} edits", "are")
+        return f"Your {edits} {verb} not sent along; the slow agent writes a new plan."
+
     def edit_asked(self, approval: ApprovalRecord) -> None:
         """A form for the selected part of the plan, or the code in place."""
         if approval.kind == "plan":
@@ -301,7 +309,8 @@ class WorkspaceScreen(Deciding, Steering, Panes):
         shown = review.shown
         if model.on_asked_code and shown is not None:
             has_base = shown.base_code is not None
-            return notices.code_asked(shown.proposal, model.edited is not None, has_base)
+            edited = model.edited is not None
+            return notices.code_asked(shown.proposal, edited, has_base, shown.problem)
         if model.approval is not None and model.approval.kind == "save":
             skills = model.approval.payload["skills"]
             return notices.save_asked(len(skills), len(self.query_one(ResultsPane).kept))

@@ -14,7 +14,7 @@ from studio.widgets.paint import MUTED
 
 _RIGHT = ("studio.help", "studio.quit", "studio.palette")
 """These stand at the right end."""
-_LAST = ("studio.runs", "studio.skills", "studio.palette")
+_LAST = ("code.editor", "studio.runs", "studio.skills", "studio.palette")
 """These give way first when there is no room."""
 _GAP = 2
 

@@ -64,6 +64,7 @@ class PlanEditor(Vertical):
         self._history: PlanHistory | None = None
         self._world: World | None = None
         self._locked = False
+        self._edits = 0
         self._checked: tuple[Plan, tuple[str, ...]] | None = None
 
     def compose(self) -> ComposeResult:
@@ -88,6 +89,11 @@ class PlanEditor(Vertical):
         return self._history is not None and self._history.changed
 
     @property
+    def edits(self) -> int:
+        """How many edits there are that an undo would take back."""
+        return self._edits
+
+    @property
     def selected(self) -> Part | None:
         """The highlighted part."""
         option = self.query_one(PlanList).highlighted_option
@@ -106,6 +112,7 @@ class PlanEditor(Vertical):
         from engine.agents.plan_edit import PlanHistory
 
         self._history, self._world, self._locked = PlanHistory(plan, world), world, False
+        self._edits = 0
         self._draw()
 
     def end(self) -> None:
@@ -135,11 +142,13 @@ class PlanEditor(Vertical):
 
         if self._history is None or self._locked:
             return "the plan is decided already"
-        before = {row.part for row in rows(self._history.current)}
+        plan = self._history.current
+        before = {row.part for row in rows(plan)}
         try:
             after = self._history.apply(edit)
         except PlanError as error:
             return f"{error.message} ({error.hint})" if error.hint else error.message
+        self._edits += self._history.current is not plan
         self._draw()
         fresh = [row.part for row in rows(after) if row.part not in before]
         if fresh:
@@ -156,14 +165,16 @@ class PlanEditor(Vertical):
     def action_undo(self) -> None:
         """One edit back."""
         if self._history is not None:
-            self._history.undo()
+            plan = self._history.current
+            self._edits -= self._history.undo() is not plan
             self._draw()
             self.post_message(self.Edited())
 
     def action_redo(self) -> None:
         """One undone edit forward."""
         if self._history is not None:
-            self._history.redo()
+            plan = self._history.current
+            self._edits += self._history.redo() is not plan
             self._draw()
             self.post_message(self.Edited())
 

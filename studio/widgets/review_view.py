@@ -15,14 +15,17 @@ from textual.widgets import ContentSwitcher, Static, TextArea
 from studio.widgets.code_view import CodeView
 from studio.widgets.diff_view import DiffView
 from studio.widgets.paint import painted, spread, toned
-from studio.words import Sign, author_words, plural
+from studio.words import Sign, author_words, plural, shorten
 
 if TYPE_CHECKING:
-    from engine.agents.plan import CodeProposal
+    from engine.agents.plan import CodeDiagnostic, CodeProposal
+    from studio.syntax import SyntaxProblem
 
 PASSED = Sign("✔", "+", "check passed", "good")
 FOUND = Sign("✗", "x", "check", "bad")
 EDITED = Sign("✎", "*", "edited by you, checked again when approved", "warn")
+HEAD_FINDINGS = 2
+"""So many findings are told above the code."""
 _EMPTY = "No code yet. The fast agent writes it once the plan is approved."
 
 
@@ -42,6 +45,8 @@ class Reviewed:
     """The critic's words, once it has judged this version."""
     edited: str | None = None
     """The text as the person left it."""
+    problem: SyntaxProblem | None = None
+    """Why the person's text is no Python."""
 
     @property
     def code(self) -> str:
@@ -150,6 +155,11 @@ class ReviewView(Vertical):
         area.load_text(self.shown.code)
         self.query_one(ContentSwitcher).current = "edit-body"
         area.focus()
+        problem = self.shown.problem
+        if problem is not None and problem.line:
+            row = min(problem.line, area.document.line_count) - 1
+            column = min(max(0, problem.column - 1), len(area.document.get_line(row)))
+            area.move_cursor((row, column), center=True)
 
     def end_edit(self, keep: bool) -> None:
         """Leave the editor, with the edited text or without it."""
@@ -200,26 +210,46 @@ def _head(shown: Reviewed, diff: bool, width: int) -> Content:
     if shown.versions > 1:
         version += f" of {shown.versions}"
     title = Content.assemble((proposal.sub_action, "bold"), toned(f"  {version}", "muted"))
-    lines = [spread(title, painted(shown.sign), width)]
-    if proposal.instruction:
-        lines.append(Content(" ".join(proposal.instruction.split())))
+    instruction = Content(" ".join(proposal.instruction.split()))
     what = "what changed" if diff else "the whole code"
     if diff and shown.edited is None:
         what = f"changes since version {proposal.base_version}"
     origin = what if shown.edited is not None else f"by {author_words(proposal.author)}, {what}"
-    lines.append(spread(_check(shown), toned(origin, "muted"), width))
+    check = _check(shown)
+    room = max(0, width - check.cell_length - 2)
+    about = spread(check, toned(shorten(origin, room), "muted"), width)
+    found = _first_findings(shown)
+    # Findings go before the instruction: a long one must not push them out of sight.
+    lines = [spread(title, painted(shown.sign), width)]
+    lines += [about, *found, instruction] if found else [instruction, about]
+    lines = [line for line in lines if line.plain]
     said = shown.verdict or " ".join(proposal.comment.split())
     if said:
         lines.append(toned(f"“{said}”", "muted"))
     return Content("\n").join(lines)
 
 
+def _first_findings(shown: Reviewed) -> list[Content]:
+    """The findings that are told in full; each also stands under its line of the code."""
+    if shown.edited is not None:
+        return []
+    findings = shown.proposal.diagnostics
+    lines = [toned(_finding(finding), "bad") for finding in findings[:HEAD_FINDINGS]]
+    more = len(findings) - HEAD_FINDINGS
+    return [*lines, toned(f"and {more} more", "muted")] if more > 0 else lines
+
+
+def _finding(finding: CodeDiagnostic) -> str:
+    where = f"line {finding.line}: " if finding.line else ""
+    return f"{where}{finding.message} ({finding.code})"
+
+
 def _check(shown: Reviewed) -> Content:
+    if shown.problem is not None:
+        return painted(FOUND, f"edited by you, not valid Python: {shown.problem}")
     if shown.edited is not None:
         return painted(EDITED)
     findings = shown.proposal.diagnostics
     if not findings:
         return painted(PASSED)
-    first = findings[0]
-    where = f", the first in line {first.line}" if first.line else ""
-    return painted(FOUND, f"{plural(len(findings), 'finding')}{where}")
+    return painted(FOUND, f"the check has {plural(len(findings), 'finding')}")

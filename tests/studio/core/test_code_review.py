@@ -142,6 +142,78 @@ async def test_an_edit_that_is_no_python_is_refused(run, opened, until):
         assert any("Not approved" in text and "line 2" in text for text in toasts)
         assert run.journal.approval(asked.id).decision is None
         assert app.workspace.model.edited == area.text
+        assert "not valid Python: line 2" in head(app)
+        assert "not valid Python, line 2" in notice(app)
+        assert "approves" not in notice(app)
+        await pilot.press("e")
+        await until(pilot, lambda: app.screen.focused is area)
+        assert area.cursor_location == (1, 11)
+        area.text = "def run() -> str:\n    return 'finished'\n"
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: "not valid" not in notice(app))
+        assert "with your edit: a approves it" in notice(app)
+
+
+async def test_findings_are_readable_above_the_code_also_in_a_diff(run, opened, kit):
+    run.approve_plan()
+    run.emit(CodeProposed(proposal=kit.proposal(1)))
+    findings = tuple(
+        kit.diagnostic(line=line, column=1, code="unresolved", message=f"name `a{line}` is unknown")
+        for line in (3, 5, 7)
+    )
+    run.ask_code(
+        kit.proposal(2, diagnostics=findings, author="llm:a-model-with-a-very-long-name-indeed"),
+        kit.first_code,
+    )
+    async with opened(run) as (app, _pilot):
+        found = head(app).split("\n")
+        assert found[1].startswith("✗ the check has 3 findings ")
+        assert found[1].endswith("…")
+        assert found[2] == "line 3: name `a3` is unknown (unresolved)"
+        assert found[3] == "line 5: name `a5` is unknown (unresolved)"
+        assert found[4] == "and 1 more"
+        assert "collect wood until there are five" in found[5]
+
+
+async def test_sending_an_edit_back_asks_first(run, opened, until):
+    run.approve_plan()
+    asked = run.ask_code()
+    async with opened(run) as (app, pilot):
+        await pilot.press("e")
+        area = app.screen.query_one("#edit-body", TextArea)
+        await until(pilot, lambda: app.screen.focused is area)
+        await pilot.press("#", "enter", "ctrl+s")
+        await until(pilot, lambda: app.workspace.model.edited is not None)
+        await pilot.press("r")
+        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+        text = str(app.screen.query_one(".dialog-text Static").content)
+        assert "not sent along" in text
+        await pilot.press("s")
+        await until(pilot, lambda: isinstance(app.screen, CommentDialog))
+        await pilot.press("enter")
+        assert (await decided(pilot, until, run, asked)).decision == "reject"
+
+
+async def test_the_own_editor_goes_on_with_an_edit_in_place(
+    run, opened, until, tmp_path, monkeypatch
+):
+    script = tmp_path / "more"
+    script.write_text("#!/bin/sh\necho '# more' >> \"$1\"\n")
+    script.chmod(script.stat().st_mode | stat.S_IXUSR)
+    monkeypatch.setenv("VISUAL", str(script))
+    run.approve_plan()
+    run.ask_code()
+    async with opened(run) as (app, pilot):
+        await pilot.press("e")
+        area = app.screen.query_one("#edit-body", TextArea)
+        await until(pilot, lambda: app.screen.focused is area)
+        area.text = "x = 1\n"
+        await pilot.pause()
+        assert "^e goes to your editor" in notice(app)
+        assert "^e Editor" in str(app.screen.query_one("KeyBar").content)
+        await pilot.press("ctrl+e")
+        await until(pilot, lambda: app.workspace.model.edited == "x = 1\n# more\n")
+        assert not app.workspace.review.editing
 
 
 async def test_editing_in_the_persons_own_editor(run, opened, until, tmp_path, monkeypatch):
@@ -200,6 +272,8 @@ async def test_approve_all_asks_once(run, opened, until):
     async with opened(run) as (app, pilot):
         await pilot.press("A")
         await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+        option = app.screen.query_one("ChoiceList").get_option_at_index(0)
+        assert "saves what works as skills" in str(option.prompt)
         await pilot.press("b")
         await until(pilot, lambda: app.screen is app.workspace)
         assert run.journal.approval(asked.id).decision is None
@@ -238,7 +312,8 @@ async def test_findings_of_the_check_stand_at_their_line(run, opened, kit):
         lines = body(app).split("\n")
         place = next(i for i, line in enumerate(lines) if "unresolved: no `nearest` here" in line)
         assert lines[place - 1].lstrip().startswith("6 ")
-        assert "1 finding, the first in line 6" in head(app)
+        assert "the check has 1 finding" in head(app)
+        assert "line 6: no `nearest` here (unresolved)" in head(app).split("\n")
         assert "does not pass the check" in notice(app)
 
 

@@ -8,7 +8,7 @@ from engine.agents.plan import CodeDiagnostic
 from studio.counts import CountError, parse_count
 from studio.editor import EditorError, command
 from studio.run_view import RunView
-from studio.screens.code_reading import syntax_problem
+from studio.syntax import syntax_problem
 from studio.widgets.code_view import numbered
 from studio.widgets.diff_view import unified
 
@@ -78,7 +78,9 @@ def test_findings_stand_under_their_line_and_none_is_lost():
 
 def test_python_that_does_not_parse_is_told_with_its_line():
     assert syntax_problem("x = 1\n") is None
-    assert syntax_problem("x = 1\ny = (\n").startswith("line 2")
+    problem = syntax_problem("x = 1\ny = (\n")
+    assert (problem.line, problem.column) == (2, 5)
+    assert str(problem).startswith("line 2")
     assert syntax_problem("x = '\0'\n") is not None
 
 

@@ -6,7 +6,7 @@ from textual.widgets import Input, Select, Static, TextArea
 
 from engine.agents.plan import Plan
 from engine.agents.plan_edit import find_action
-from studio.screens.dialogs import CommentDialog
+from studio.screens.dialogs import ChoiceDialog, CommentDialog
 from studio.screens.plan_form import ActionForm, SubtaskForm
 from studio.widgets.plan_editor import PlanEditor
 from studio.widgets.plan_rows import Part
@@ -197,6 +197,26 @@ async def test_sending_the_plan_back_with_a_comment(run, opened, until):
         await pilot.press(*"use fewer steps", "enter")
         record = await decided(pilot, until, run, asked)
     assert (record.decision, record.comment) == ("reject", "use fewer steps")
+
+
+async def test_sending_an_edited_plan_back_asks_first(run, opened, until):
+    asked = run.ask_plan()
+    async with opened(run) as (app, pilot):
+        await pilot.press("j", "m", "j", "m", "u", "U", "u")
+        await pilot.press("j", "j", "j", "m", "r")
+        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+        text = str(app.screen.query_one(".dialog-text Static").content)
+        assert text.startswith("Your 2 edits are not sent along; the slow agent")
+        await pilot.press("b")
+        await until(pilot, lambda: app.screen is app.workspace)
+        assert run.journal.approval(asked.id).decision is None
+        await pilot.press("r")
+        await until(pilot, lambda: isinstance(app.screen, ChoiceDialog))
+        await pilot.press("s")
+        await until(pilot, lambda: isinstance(app.screen, CommentDialog))
+        await pilot.press(*"fewer", "enter")
+        record = await decided(pilot, until, run, asked)
+    assert (record.decision, record.comment) == ("reject", "fewer")
 
 
 async def test_edits_survive_a_failed_write(run, opened, until, clock, monkeypatch):
