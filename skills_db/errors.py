@@ -16,6 +16,10 @@ class NotFound(DatabaseError):
     """No run, approval, skill or version of that name."""
 
 
+class DamagedRecord(DatabaseError):
+    """What is stored is not what was saved: somebody or something else wrote it."""
+
+
 class AlreadyDecided(DatabaseError):
     """An approval request is decided once, and somebody was faster."""
 

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import logging
 from typing import cast
 
 from sqlalchemy import Select, and_, or_, select
 from sqlalchemy.orm import Session
 
 from skills_db.connection import Store
-from skills_db.errors import DatabaseError, NotFound
+from skills_db.errors import DamagedRecord, DatabaseError, NotFound
 from skills_db.models import Blob, Skill, SkillVersion
 from skills_db.records import SkillDraft, SkillKind, SkillRecord, SkillVersionRecord
+
+_log = logging.getLogger(__name__)
 
 
 class Library(Store):
@@ -21,7 +24,8 @@ class Library(Store):
     def save(self, draft: SkillDraft) -> SkillVersionRecord:
         """Saves the next version of the skill's name.
 
-        The same code and weights as the newest version make no new one: that one is returned.
+        The same code and weights as the newest version make no new one: that one is returned,
+        unless it is damaged: then the new version is the one to use.
 
         Raises:
             DatabaseError: the name belongs to a skill of another world or kind.
@@ -39,8 +43,11 @@ class Library(Store):
                     "Save it under another name.",
                 )
             else:
-                newest = session.get_one(SkillVersion, (skill.name, skill.versions))
-                if (newest.code_hash, newest.weights_hash) == (code_hash, weights_hash):
+                newest = _undamaged(session, skill.name, skill.versions)
+                if newest is not None and (newest.code_hash, newest.weights_hash) == (
+                    code_hash,
+                    weights_hash,
+                ):
                     return _version(skill, newest)
             if draft.weights is not None and weights_hash is not None:
                 _keep_blob(session, weights_hash, draft.weights)
@@ -76,13 +83,14 @@ class Library(Store):
         kind: SkillKind | None = None,
         limit: int = 200,
     ) -> tuple[SkillRecord, ...]:
-        """Skills, the last changed first.
+        """Skills, the last changed first; one whose newest version is damaged is left out.
 
         Args:
             words: each must occur in name, description or code of the newest version; upper and
                 lower case do not matter.
         """
-        query = _with_newest().order_by(Skill.updated_at.desc(), Skill.name).limit(limit)
+        query = _with_newest(select(Skill, SkillVersion.version))
+        query = query.order_by(Skill.updated_at.desc(), Skill.name).limit(limit)
         for word in words.split():
             places = (Skill.name, Skill.description, SkillVersion.code)
             query = query.where(or_(*(place.icontains(word, autoescape=True) for place in places)))
@@ -91,24 +99,30 @@ class Library(Store):
         if kind is not None:
             query = query.where(Skill.kind == kind)
         with self._read() as session:
-            return tuple(_skill(skill, newest) for skill, newest in session.execute(query))
+            return tuple(
+                _skill(skill, newest)
+                for skill, number in session.execute(query)
+                if (newest := _undamaged(session, skill.name, number)) is not None
+            )
 
     def skill(self, name: str) -> SkillRecord:
         """One skill by its name.
 
         Raises:
             NotFound: no such skill; the hint names one that is written alike.
+            DamagedRecord: its newest version is damaged.
         """
         with self._read() as session:
-            found = session.execute(_with_newest().where(Skill.name == name)).first()
-            if found is None:
+            skill = session.get(Skill, name)
+            row = None if skill is None else _row(session, name, skill.versions)
+            if skill is None or row is None:
                 raise _no_skill(session, name)
-            return _skill(found[0], found[1])
+            return _skill(skill, row)
 
     def versions(self, name: str) -> tuple[SkillVersionRecord, ...]:
-        """All versions of a skill, the newest first."""
+        """All versions of a skill, the newest first; damaged ones are left out."""
         query = (
-            select(SkillVersion)
+            select(SkillVersion.version)
             .where(SkillVersion.skill == name)
             .order_by(SkillVersion.version.desc())
         )
@@ -116,16 +130,25 @@ class Library(Store):
             skill = session.get(Skill, name)
             if skill is None:
                 raise _no_skill(session, name)
-            return tuple(_version(skill, row) for row in session.scalars(query))
+            return tuple(
+                _version(skill, row)
+                for number in session.scalars(query)
+                if (row := _undamaged(session, name, number)) is not None
+            )
 
     def version(self, name: str, number: int | None = None) -> SkillVersionRecord:
-        """One version of a skill; the newest when no number is given."""
+        """One version of a skill; the newest when no number is given.
+
+        Raises:
+            NotFound: no such skill or version.
+            DamagedRecord: the version is damaged.
+        """
         with self._read() as session:
             skill = session.get(Skill, name)
             if skill is None:
                 raise _no_skill(session, name)
             wanted = skill.versions if number is None else number
-            row = session.get(SkillVersion, (name, wanted))
+            row = _row(session, name, wanted)
             if row is None:
                 raise NotFound(
                     f"The skill {name!r} has no version {wanted!r}.",
@@ -158,9 +181,28 @@ def _keep_blob(session: Session, sha256: str, data: bytes) -> None:
         session.flush()
 
 
-def _with_newest() -> Select[Skill, SkillVersion]:
+def _row(session: Session, name: str, number: int) -> SkillVersion | None:
+    try:
+        return session.get(SkillVersion, (name, number))
+    except DamagedRecord as error:
+        raise DamagedRecord(
+            f"The skill {name!r} version {number} is damaged. {error.message}",
+            "Use another version of it, bring back a copy of the database, or save it anew.",
+        ) from error
+
+
+def _undamaged(session: Session, name: str, number: int) -> SkillVersion | None:
+    """The row; None, and a warning in the log, when it is damaged: the others can still be used."""
+    try:
+        return _row(session, name, number)
+    except DamagedRecord as error:
+        _log.warning("%s %s", error.message, error.hint)
+        return None
+
+
+def _with_newest(query: Select[Skill, int]) -> Select[Skill, int]:
     newest = and_(SkillVersion.skill == Skill.name, SkillVersion.version == Skill.versions)
-    return select(Skill, SkillVersion).join(SkillVersion, newest)
+    return query.join(SkillVersion, newest)
 
 
 def _no_skill(session: Session, name: str) -> NotFound:

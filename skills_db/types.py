@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import reprlib
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from sqlalchemy import DateTime, Dialect, Text
 from sqlalchemy.types import TypeDecorator
 
+from skills_db.errors import DamagedRecord
 from skills_db.records import Json
 
 
@@ -54,8 +56,20 @@ class JsonText(TypeDecorator[Mapping[str, Any]]):
         return None if value is None else to_json(value)
 
     def process_result_value(self, value: str | None, dialect: Dialect) -> Mapping[str, Any] | None:
-        """From the database: a fresh object."""
-        return None if value is None else json.loads(value)
+        """From the database: a fresh object.
+
+        Raises:
+            DamagedRecord: what is stored is no JSON object.
+        """
+        if value is None:
+            return None
+        try:
+            found = json.loads(value)
+        except (ValueError, TypeError, RecursionError) as error:
+            raise _damaged(value, str(error)) from error
+        if not isinstance(found, dict):
+            raise _damaged(value, "it is no JSON object")
+        return found
 
 
 def to_json(value: Json, *, sort_keys: bool = False) -> str:
@@ -73,6 +87,13 @@ def json_hash(value: Json) -> str:
 def utc_now() -> datetime:
     """The time now, aware."""
     return datetime.now(UTC)
+
+
+def _damaged(value: object, reason: str) -> DamagedRecord:
+    return DamagedRecord(
+        f"A record in the database is damaged: {reprlib.repr(value)} ({reason}).",
+        "Bring back a copy of the database file, or go on with another one by RLGPT_STUDIO_DB.",
+    )
 
 
 def _plain(value: object) -> Any:

@@ -9,7 +9,7 @@ import pytest
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
-from skills_db.errors import DatabaseError, NotFound
+from skills_db.errors import DamagedRecord, DatabaseError, NotFound
 
 
 def test_a_saved_skill_comes_back_whole(database, make_draft, clock):
@@ -137,3 +137,45 @@ def test_saving_at_the_same_time_loses_no_version(database, make_draft):
     versions = database.library.versions("collect_wood")
     assert [version.version for version in versions] == list(range(20, 0, -1))
     assert len({version.code for version in versions}) == 20
+
+
+def _damage(database, metadata: str) -> None:
+    """Writes a version of `collect_wood` by hand, as a broken tool would."""
+    with database.engine.begin() as connection:
+        connection.execute(
+            text(
+                "INSERT INTO skill_versions SELECT skill, version + 1, description, 'broken', "
+                "'hash', weights_hash, success_rate, episodes, run_id, agents, approver, "
+                ":metadata, created_at FROM skill_versions WHERE skill = 'collect_wood'"
+            ),
+            {"metadata": metadata},
+        )
+        connection.execute(text("UPDATE skills SET versions = 2 WHERE name = 'collect_wood'"))
+
+
+@pytest.mark.parametrize("metadata", ["{not json", "[]", "null", "", "3", "[" * 100_000])
+def test_a_damaged_skill_is_named_and_hides_no_other(database, make_draft, caplog, metadata):
+    library = database.library
+    first = library.save(make_draft())
+    library.save(make_draft("make_table"))
+    _damage(database, metadata)
+    for call in (library.skill, library.version):
+        with pytest.raises(DamagedRecord, match="'collect_wood' version 2 is damaged") as damaged:
+            call("collect_wood")
+        assert "another version" in damaged.value.hint
+        assert len(damaged.value.message) < 300
+    assert library.version("collect_wood", 1) == first
+    assert library.versions("collect_wood") == (first,)
+    assert not caplog.records or "is damaged" in caplog.text
+    caplog.clear()
+    assert [skill.name for skill in library.skills()] == ["make_table"]
+    assert "'collect_wood' version 2 is damaged" in caplog.text
+
+
+def test_a_damaged_version_is_followed_by_a_good_one(database, make_draft):
+    library = database.library
+    library.save(make_draft())
+    _damage(database, "{not json")
+    saved = library.save(make_draft(code="new"))
+    assert saved.version == 3
+    assert library.skill("collect_wood").latest == saved
