@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual import on, work
 from textual.app import ComposeResult
+from textual.binding import Binding
 from textual.containers import Container
 from textual.content import Content
 from textual.screen import Screen
@@ -26,11 +27,22 @@ if TYPE_CHECKING:
     from studio.run_bridge import StudioData
 
 
+_PAUSE = keymap.key("play.pause")
+# The same key and the same place in a person's settings: only the word in the footer changes.
+_GO_ON = Binding(_PAUSE.keys, "go_on", "Go on", show=_PAUSE.show, tooltip=_PAUSE.help, id=_PAUSE.id)
+_STANDS = {"paused": "pause", "playing": "continue"}
+"""States and the commands that lead there."""
+
+
 class PlayScreen(Screen[None]):
     """Starts a run of kind `play` and follows it; leaving ends it."""
 
     app: StudioApp
-    BINDINGS = keymap.bindings("play") + keymap.bindings("dialog", only=frozenset({"dialog.back"}))
+    BINDINGS = [
+        *keymap.bindings("play"),
+        _GO_ON,
+        *keymap.bindings("dialog", only=frozenset({"dialog.back"})),
+    ]
 
     def __init__(self, data: StudioData, skill: SkillVersionRecord, seed: int) -> None:
         super().__init__()
@@ -39,6 +51,8 @@ class PlayScreen(Screen[None]):
         self._seed = seed
         self._bridge: RunBridge | None = None
         self._run: RunRecord | None = None
+        self._sent: CommandKind | None = None
+        """What it was told last, until its state answers."""
 
     def compose(self) -> ComposeResult:
         """Title, picture and log."""
@@ -102,7 +116,10 @@ class PlayScreen(Screen[None]):
 
     @on(RunChanged)
     def _changed(self, message: RunChanged) -> None:
-        self._run = message.run
+        before, self._run = self._run, message.run
+        state = message.run.seen_state.value
+        if before is None or state != before.seen_state or _STANDS.get(state) == self._sent:
+            self._sent = None
         self._draw_title()
         self.refresh_bindings()
 
@@ -111,23 +128,47 @@ class PlayScreen(Screen[None]):
         self.app.show_error("The run cannot be read", message.error)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """What is over cannot be paused."""
-        return action != "pause" or self._is_open
+        """What is over cannot be paused, and what stands still can only go on."""
+        if action == "pause":
+            return self._is_open and not self._stands
+        if action == "go_on":
+            return self._is_open and self._stands
+        return True
 
     @property
     def _is_open(self) -> bool:
         return self._run is not None and not self._run.seen_state.is_final
 
+    @property
+    def _stands(self) -> bool:
+        """True when it stands still, or was told to and has not said so yet."""
+        if self._sent is not None:
+            return self._sent == "pause"
+        return self._run is not None and self._run.seen_state == "paused"
+
     @work(group="play-steer", exit_on_error=False)
     async def action_pause(self) -> None:
-        """Let it stand still, or go on."""
+        """Let it stand still."""
+        await self._send("pause")
+
+    @work(group="play-steer", exit_on_error=False)
+    async def action_go_on(self) -> None:
+        """Let it play on."""
+        await self._send("continue")
+
+    async def _send(self, command: CommandKind) -> None:
         run, bridge = self._run, self._bridge
         if run is None or bridge is None:
             return
-        command: CommandKind = "continue" if run.seen_state == "paused" else "pause"
+        before, self._sent = self._sent, command
+        self._draw_title()
+        self.refresh_bindings()
         try:
             await self.app.in_thread(lambda: bridge.send(run.id, command))
         except Exception as error:
+            self._sent = before
+            self._draw_title()
+            self.refresh_bindings()
             self.app.show_error("The run could not be told", error)
 
     @work(group="play-steer", exit_on_error=False)
@@ -135,7 +176,7 @@ class PlayScreen(Screen[None]):
         """The next seed; what is playing now ends."""
         await self._end()
         self._seed += 1
-        self._run = None
+        self._run = self._sent = None
         self.query_one(EventLog).clear()
         self.query_one(FrameView).clear()
         self._begin()
@@ -160,7 +201,9 @@ class PlayScreen(Screen[None]):
         left = Content.assemble(
             ("Watch", "bold $text-accent"), f"  {skill.skill} v{skill.version} in {skill.world}"
         )
-        state = "created" if run is None else run.seen_state
+        state = "created" if run is None else run.seen_state.value
+        if self._is_open and self._sent is not None:
+            state = "paused" if self._stands else "playing"
         right = Content.assemble(toned(f"seed {self._seed}  ", "muted"), painted(state_sign(state)))
         if run is not None and run.frames:
             right = Content.assemble(toned(f"{plural(run.frames, 'frame')}  ", "muted"), right)

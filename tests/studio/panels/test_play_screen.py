@@ -32,6 +32,11 @@ async def until(pilot: Pilot[str], holds: Callable[[], object]) -> None:
     raise AssertionError("it did not come about within ten seconds")
 
 
+def words_of(studio: StudioApp, key: str) -> str:
+    """What the footer says of a key."""
+    return studio.screen.active_bindings[key].binding.description
+
+
 @pytest.fixture
 def launched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Runs whose process would have been started."""
@@ -80,6 +85,22 @@ async def test_watch_a_skill_play(
 
         await pilot.press("p")
         await until(pilot, lambda: database.journal.take_commands(run.id) == ("pause",))
+        title = studio.screen.query_one("#play-title", Static)
+        # It has not said yet that it stands still: what it was told counts.
+        assert "paused" in str(title.content)
+        assert words_of(studio, "p") == "Go on"
+        await pilot.press("p")
+        await until(pilot, lambda: database.journal.take_commands(run.id) == ("continue",))
+        assert words_of(studio, "p") == "Pause"
+        database.journal.set_state(run.id, RunState.PAUSED)
+        database.journal.set_state(run.id, RunState.PLAYING)
+        await until(pilot, lambda: "playing" in str(title.content))
+        # Paused by somebody else.
+        database.journal.set_state(run.id, RunState.PAUSED)
+        await until(pilot, lambda: words_of(studio, "p") == "Go on")
+        assert "paused" in str(title.content)
+        await pilot.press("p")
+        await until(pilot, lambda: database.journal.take_commands(run.id) == ("continue",))
         await pilot.press("n")
         await until(pilot, lambda: len(launched) == 2)
         assert database.journal.take_commands(run.id) == ("abort",)
