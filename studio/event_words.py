@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 from studio.words import (
     Tone,
+    approver_words,
     author_words,
     compact,
     duration,
     outcome_sign,
     percent,
     plural,
+    policy_words,
     shorten,
     state_sign,
 )
@@ -26,22 +28,19 @@ if TYPE_CHECKING:
 FREQUENT_KINDS = frozenset({"metrics", "device", "tokens"})
 """Kinds that come many times a minute; a log shows only the newest of them."""
 _MAX_UNKNOWN = 200
+_SMALL_CHANGE = 0.05
+"""A fraction that changed by less (daylight does with every frame) is no news."""
+_NO_NEWS = frozenset({"threat", "daylight"})
+"""Terms of the world around the player: 99 cells to the next threat stand for none at all."""
 _TONES: Mapping[str, Tone] = {
-    "agent": "plain",
-    "plan_approved": "good",
     "checkpoint": "muted",
     "device": "muted",
     "metrics": "muted",
     "tokens": "muted",
-    "resumed": "warn",
-    "skill_saved": "good",
-    "evaluation": "good",
     "failed": "bad",
     "finished": "good",
-    "plan_proposed": "accent",
-    "code_proposed": "accent",
-    "training_started": "accent",
 }
+"""Only what asks for attention has a colour; what is not named here is plain."""
 
 
 def describe(record: EventRecord) -> str:
@@ -63,32 +62,52 @@ def describe(record: EventRecord) -> str:
 
 
 def tone(record: EventRecord) -> Tone:
-    """How the line feels, for its colour; the words say the same."""
+    """How the line feels, for its colour; the words say the same. Routine is muted."""
     payload = record.payload
     if record.kind == "state":
-        return state_sign(str(payload.get("state", ""))).tone
+        felt = state_sign(str(payload.get("state", ""))).tone
+        return "muted" if felt == "accent" else felt
     if record.kind == "trial":
         trial = payload.get("trial")
         return _trial_tone(trial) if isinstance(trial, Mapping) else "plain"
     if record.kind == "critique":
         critique = payload.get("critique")
         works = isinstance(critique, Mapping) and critique.get("works")
-        return "good" if works else "warn"
-    if record.kind == "code_decided":
-        return "warn" if payload.get("decision") in ("reject", "stop") else "good"
+        return "plain" if works else "warn"
+    if record.kind in ("code_decided", "plan_approved"):
+        if payload.get("decision") in ("reject", "stop"):
+            return "warn"
+        return "muted" if str(payload.get("by", "")).endswith(":all") else "plain"
     if record.kind == "log":
         levels: dict[str, Tone] = {"warning": "warn", "error": "bad", "critical": "bad"}
         return levels.get(str(payload.get("level", "")).lower(), "muted")
     return _TONES.get(record.kind, "plain")
 
 
+def line_of(record: EventRecord) -> str | None:
+    """Name of the one line that events of this sort share: the newest replaces the one before.
+
+    None for an event that has a line of its own.
+    """
+    if record.kind in FREQUENT_KINDS:
+        return record.kind
+    if record.kind == "state" and record.payload.get("state") == "evaluating":
+        policy = str(record.payload.get("detail", "")).partition(":")[0]
+        return f"evaluating {policy}" if policy else None
+    return None
+
+
 def _trial_tone(trial: Mapping[str, Any]) -> Tone:
-    return outcome_sign(str(trial.get("outcome", "")) if trial.get("started", True) else "").tone
+    felt = outcome_sign(str(trial.get("outcome", "")) if trial.get("started", True) else "").tone
+    return "muted" if felt == "good" else felt
 
 
 def _state(event: events.StateChanged) -> str:
-    word = state_sign(event.state).word
-    return f"state: {word}" + (f" ({event.detail})" if event.detail else "")
+    word, detail = state_sign(event.state).word, event.detail
+    if event.state == "evaluating":
+        policy, *rest = detail.split(":", 1)
+        detail = ":".join([policy_words(policy), *rest])
+    return f"state: {word}" + (f" ({detail})" if detail else "")
 
 
 def _agent(event: events.AgentSaid) -> str:
@@ -109,7 +128,7 @@ def _plan_proposed(event: events.PlanProposed) -> str:
 
 
 def _plan_approved(event: events.PlanApproved) -> str:
-    return f"plan approved by {event.by}: {_plan(event.plan)}"
+    return f"plan approved by {approver_words(event.by)}: {_plan(event.plan)}"
 
 
 def _code_proposed(event: events.CodeProposed) -> str:
@@ -135,7 +154,7 @@ def _code_decided(event: events.CodeDecided) -> str:
     }.get(event.decision, event.decision)
     comment = f": {event.comment}" if event.comment else ""
     return (
-        f"{event.by} {said} {event.sub_action} v{event.version} "
+        f"{approver_words(event.by)} {said} {event.sub_action} v{event.version} "
         f"(sha256 {event.code_hash[:10]}){comment}"
     )
 
@@ -154,9 +173,21 @@ def _trial(event: events.TrialFinished) -> str:
 
 
 def gained_words(gained: Mapping[str, float]) -> str:
-    """What a trial changed: `+3 wood, -1 drink`; gains first."""
-    order = sorted(gained.items(), key=lambda item: (item[1] < 0, item[0]))
-    return ", ".join(f"{value:+g} {name.replace('_', ' ')}" for name, value in order if value)
+    """What a trial changed: `+3 wood, -1 drink`; gains first, without what is no news."""
+    news = {
+        name: round(value, 2)
+        for name, value in gained.items()
+        if name not in _NO_NEWS and abs(value) >= _SMALL_CHANGE
+    }
+    order = sorted(news.items(), key=lambda item: (item[1] < 0, item[0]))
+    return ", ".join(f"{value:+g} {name.replace('_', ' ')}" for name, value in order)
+
+
+def caption_words(caption: str) -> str:
+    """What a picture of the world shows: captions of the way to a trial begin with `prologue`."""
+    if caption.startswith("prologue: "):
+        return f"on the way to the precondition: {caption.removeprefix('prologue: ')}"
+    return caption
 
 
 def _critique(event: events.CritiqueGiven) -> str:
@@ -205,14 +236,21 @@ def _checkpoint(event: events.CheckpointSaved) -> str:
 
 
 def _resumed(event: events.Resumed) -> str:
-    lost = f"; done again: {event.lost}" if event.lost else ""
-    return f"resumed in phase {event.phase} at frame {event.frames:,}{lost}"
+    where = f" at frame {event.frames:,}" if event.frames else ""
+    lost = event.lost
+    if lost in ("", "nothing"):
+        again = ""
+    elif "again" in lost:
+        again = f"; {lost}"
+    else:
+        again = f"; done again: {lost}"
+    return f"resumed in phase {event.phase}{where}{again}"
 
 
 def _evaluated(event: events.Evaluated) -> str:
     data = event.evaluation
     baseline = data.get("baseline")
-    words = f"evaluated {data.get('policy', 'the policy')}"
+    words = f"evaluated {policy_words(str(data.get('policy', 'the policy')))}"
     if "episodes" in data:
         words += f" on {data['episodes']} episodes, seeds {data.get('seeds', '?')}"
     words += f": task success {_share(data, 'task_success')}, score {_number(data, 'score')}"
@@ -252,7 +290,8 @@ def _failed(event: events.RunFailed) -> str:
 
 def _finished(event: events.RunFinished) -> str:
     result = event.result
-    words = f"finished: {result.get('state', 'done')}"
+    state = str(result.get("state", "finished"))
+    words = "finished" if state == "finished" else f"finished: {state}"
     frames, seconds = result.get("frames"), result.get("seconds")
     if isinstance(frames, int):
         words += f", {plural(frames, 'frame')}"

@@ -98,6 +98,13 @@ class RunView:
     def _step(self, name: str) -> StepView:
         return self.steps.setdefault(name, StepView())
 
+    def _on_state(self, event: events.StateChanged) -> None:
+        if event.state != "evaluating" or self.plan is None:
+            return
+        for action in self.plan.sub_actions("rl"):
+            if self.step(action.name).sign is LEARNING:
+                self._step(action.name).sign = LEARNT
+
     def _on_plan_proposed(self, event: events.PlanProposed) -> None:
         self.plan = event.plan
         self.plan_approved_by = ""

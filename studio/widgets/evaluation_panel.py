@@ -13,7 +13,7 @@ from studio import keymap
 from studio.widgets.charset import ascii_only
 from studio.widgets.paint import STYLES, toned
 from studio.widgets.reader import Reader
-from studio.words import Tone, author_words, percent, plural
+from studio.words import Tone, author_words, percent, plural, policy_words
 
 _EMPTY = "No evaluation yet. It follows the training, on seeds the training never saw."
 _NUMBER, _OTHER, _GAIN = 8, 11, 12
@@ -137,7 +137,7 @@ def _heading(evaluation: Mapping[str, Any], agents: str) -> list[Content]:
     episodes = evaluation.get("episodes")
     count = episodes if isinstance(episodes, int) else 0
     title = Content.assemble(
-        (str(evaluation.get("policy", "policy")), "bold"),
+        (policy_words(str(evaluation.get("policy", "policy"))), "bold"),
         f"  {plural(count, 'episode')}, held-out seeds {evaluation.get('seeds', '?')}",
     )
     lines = [title]

@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.widgets import Input
 
 from studio import keymap
-from studio.event_words import FREQUENT_KINDS, describe, tone
+from studio.event_words import describe, line_of, tone
 from studio.widgets.follow_lines import Entry, FollowLines
 from studio.widgets.paint import toned
 from studio.words import moment, plural
@@ -26,7 +26,7 @@ _HIDDEN_KINDS = frozenset({"device"})
 
 
 class EventLog(Vertical):
-    """One line an event. Figures that come all the time keep one line, which is rewritten."""
+    """One line an event. Figures and episodes that come all the time rewrite one line."""
 
     DEFAULT_CSS = """
     EventLog {
@@ -43,7 +43,7 @@ class EventLog(Vertical):
     ) -> None:
         super().__init__(id=id, classes=classes)
         self._lines = FollowLines(max_entries=max_lines)
-        self._last_kind = ""
+        self._last_line: str | None = None
         self._last_day: date | None = None
 
     def compose(self) -> ComposeResult:
@@ -66,22 +66,22 @@ class EventLog(Vertical):
             day = record.time.astimezone().date()
             if self._last_day not in (None, day):
                 batch.append(Entry(Content(), toned(f"{day:%A, %-d %B %Y}", "muted")))
-                self._last_kind = ""
+                self._last_line = None
             self._last_day = day
-            entry = _entry(record)
-            if record.kind in FREQUENT_KINDS and record.kind == self._last_kind:
+            entry, line = _entry(record), line_of(record)
+            if line is not None and line == self._last_line:
                 if batch:
                     batch.pop()
                 else:
                     replace = True
             batch.append(entry)
-            self._last_kind = record.kind
+            self._last_line = line
         if batch:
             self._lines.append(batch, replace_last=replace)
 
     def clear(self) -> None:
         """Forget everything."""
-        self._last_kind = ""
+        self._last_line = None
         self._last_day = None
         self._lines.clear()
 

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 from textual.content import Content
 
 from studio.widgets.paint import spread, toned
-from studio.words import KINDS, ago, author_words, compact, moment, percent, plural, shorten
+from studio.words import (
+    KINDS,
+    ago,
+    approver_words,
+    author_words,
+    compact,
+    moment,
+    percent,
+    plural,
+    shorten,
+)
 
 if TYPE_CHECKING:
     from skills_db.records import SkillRecord, SkillVersionRecord
@@ -73,7 +83,8 @@ def head(version: SkillVersionRecord, versions: int, width: int, now: datetime) 
 def provenance(version: SkillVersionRecord, now: datetime) -> list[Content]:
     """Who wrote it, who approved it, in which run, and the hash of exactly what was approved."""
     kept = "kept" if version.kind == "policy" else "approved"
-    by = f"by {author_words(version.agents)}, {kept} by {version.approver or 'nobody'}"
+    approver = approver_words(version.approver) or "nobody"
+    by = f"by {author_words(version.agents)}, {kept} by {approver}"
     origin = f"{moment(version.created_at, now)}, run {version.run_id or 'none'}"
     what, digest = "code", version.code_hash
     if version.weights_hash is not None:

@@ -175,3 +175,19 @@ async def test_a_new_day_is_said() -> None:
         await pilot.pause()
         assert app.visible[1] == "Monday, 4 May 2026"
         assert app.visible[2].startswith("06:00:00")
+
+
+async def test_episodes_of_an_evaluation_keep_one_line() -> None:
+    def episodes(policy: str) -> list[events.Event]:
+        details = [policy, *(f"{policy}: episode {i} of 9" for i in range(1, 10))]
+        return [events.StateChanged(state="evaluating", detail=detail) for detail in details]
+
+    app = LogApp()
+    async with app.run_test() as pilot:
+        for event in [*episodes("code_only"), *episodes("trained")]:
+            app.log_widget.add(records([event]))
+        await pilot.pause()
+        assert [line[10:] for line in app.visible if line] == [
+            "state: evaluating (code only: episode 9 of 9)",
+            "state: evaluating (trained: episode 9 of 9)",
+        ]

@@ -18,7 +18,7 @@ from engine.agents.plan import (
     Trial,
 )
 from skills_db.records import EventRecord
-from studio.event_words import describe, tone
+from studio.event_words import caption_words, describe, gained_words, line_of, tone
 
 PLAN = Plan(
     task="collect a diamond",
@@ -228,7 +228,79 @@ def test_tones_follow_the_meaning() -> None:
     assert tones["critique"] == "warn"
     assert tones["code_decided"] == "warn"
     assert tones["log"] == "warn"
-    assert tones["skill_saved"] == "good"
+    assert tones["finished"] == "good"
+    assert tones["skill_saved"] == "plain"
+
+
+@pytest.mark.parametrize(
+    "event",
+    [
+        events.StateChanged(state="training"),
+        events.TrialFinished(trial=TRIAL.model_copy(update={"outcome": "success"})),
+        events.CodeDecided(
+            sub_action="a", version=1, decision="approve", by="policy:all", comment="",
+            code_hash="0",
+        ),
+        events.PlanApproved(plan=PLAN, by="person:all"),
+    ],
+    ids=lambda event: event.KIND,
+)  # fmt: skip
+def test_routine_is_muted(event: events.Event) -> None:
+    assert tone(record(*events.encode(event))) == "muted"
+
+
+def test_your_turn_is_not_routine() -> None:
+    assert tone(record("state", {"state": "waiting"})) == "warn"
+    assert tone(record("state", {"state": "failed"})) == "bad"
+
+
+def test_gained_leaves_out_what_is_no_news() -> None:
+    gained = {"threat": 97.0, "daylight": -0.0118598, "wood": 3.0, "warmth": -0.333333}
+    assert gained_words(gained) == "+3 wood, -0.33 warmth"
+    assert gained_words({"warmth": 0.01}) == ""
+
+
+def test_names_of_programs_become_words() -> None:
+    decided = events.PlanApproved(plan=PLAN, by="policy:all")
+    assert "approved by policy (approve all):" in describe(record(*events.encode(decided)))
+    decided = events.PlanApproved(plan=PLAN, by="person:all")
+    assert "approved by person (approve all):" in describe(record(*events.encode(decided)))
+    state = record("state", {"state": "evaluating", "detail": "code_only: episode 6 of 20"})
+    assert describe(state) == "state: evaluating (code only: episode 6 of 20)"
+    assert describe(record("evaluation", {"evaluation": {"policy": "code_only"}})).startswith(
+        "evaluated code only"
+    )
+    assert describe(record("finished", {"result": {"state": "finished"}})) == "finished"
+    assert describe(record("finished", {"result": {"state": "stopped"}})) == "finished: stopped"
+
+
+def test_captions_on_the_way_to_a_trial() -> None:
+    assert caption_words("prologue: gather_wood") == "on the way to the precondition: gather_wood"
+    assert caption_words("gather_wood") == "gather_wood"
+
+
+@pytest.mark.parametrize(
+    ("lost", "words"),
+    [
+        ("nothing", "resumed in phase code"),
+        ("the step of phase `code` is done again", "; the step of phase `code` is done again"),
+        ("2 trials", "; done again: 2 trials"),
+    ],
+)
+def test_what_a_resume_does_again_is_said_once(lost: str, words: str) -> None:
+    said = describe(record("resumed", {"phase": "code", "frames": 0, "lost": lost}))
+    assert said.endswith(words)
+    assert said.count("again") <= 1
+
+
+def test_episodes_of_one_policy_share_a_line() -> None:
+    def evaluating(detail: str) -> EventRecord:
+        return record("state", {"state": "evaluating", "detail": detail})
+
+    assert line_of(evaluating("trained")) == line_of(evaluating("trained: episode 3 of 5"))
+    assert line_of(evaluating("trained: x")) != line_of(evaluating("untrained: x"))
+    assert line_of(evaluating("")) is None
+    assert line_of(record("state", {"state": "training", "detail": "x"})) is None
 
 
 def test_not_started_trials_say_so() -> None:
