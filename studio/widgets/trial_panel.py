@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
@@ -10,7 +11,7 @@ from textual.containers import Container
 from textual.content import Content
 from textual.events import Resize
 
-from studio.event_words import gained_words
+from studio.event_words import caption_words, gained_words
 from studio.widgets.charset import ascii_only
 from studio.widgets.follow_lines import Entry, FollowLines
 from studio.widgets.frame_view import FrameView
@@ -53,6 +54,7 @@ class TrialPanel(Container):
         self._frame_view = FrameView(empty="no trial yet")
         self._lines = FollowLines(max_entries=1000)
         self._group: tuple[str, int] | None = None
+        self._note = ""
 
     def compose(self) -> ComposeResult:
         """The picture, then the list."""
@@ -70,30 +72,45 @@ class TrialPanel(Container):
         return self._frame_view
 
     def frame(self, frame: FrameRecord) -> None:
-        """Show the newest picture of the world."""
-        self._frame_view.show(frame)
+        """Show the newest picture of the world; what goes on before the first trial is over."""
+        words = caption_words(frame.caption)
+        self._frame_view.show(replace(frame, caption=words))
+        if self._group is None:
+            self._tell(f"no trial is over yet; {words}" if words else "no trial is over yet")
 
     def trial(self, event: TrialFinished) -> None:
         """Append a trial to its group."""
         trial = event.trial
         entries = self._heading(trial.sub_action, trial.version)
-        self._lines.append([*entries, self._trial(trial)])
+        self._add([*entries, self._trial(trial)])
 
     def critique(self, event: CritiqueGiven) -> None:
         """Append the critic's verdict under its group."""
         critique = event.critique
         entries = self._heading(critique.sub_action, critique.version)
-        self._lines.append([*entries, self._critique(critique)])
+        self._add([*entries, self._critique(critique)])
 
     def clear(self) -> None:
         """Forget everything."""
         self._group = None
+        self._note = ""
         self._lines.clear()
         self._frame_view.clear()
 
     def on_resize(self, event: Resize) -> None:
         """A narrow place stacks the picture above the list."""
         self.set_class(event.size.width < _SIDE_BY_SIDE, "-stacked")
+
+    def _add(self, entries: list[Entry]) -> None:
+        self._lines.append(entries, replace_last=bool(self._note))
+        self._note = ""
+
+    def _tell(self, note: str) -> None:
+        """A line that stands where the first trial will be."""
+        if note != self._note:
+            entry = Entry(Content(), toned(note, "muted"))
+            self._lines.append([entry], replace_last=bool(self._note))
+            self._note = note
 
     def _heading(self, sub_action: str, version: int) -> list[Entry]:
         if self._group == (sub_action, version):

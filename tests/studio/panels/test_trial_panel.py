@@ -87,6 +87,27 @@ async def test_scrolled_up_stays_scrolled_up(make: ModuleType) -> None:
         assert any("seed 102" in line for line in app.visible)
 
 
+async def test_before_the_first_trial_is_over_one_sees_what_goes_on(
+    make: ModuleType, make_frame: MakeFrame
+) -> None:
+    app = TrialApp()
+    async with app.run_test(size=(120, 40)) as pilot:
+        app.panel.frame(make_frame(1, caption="prologue: gather_wood"))
+        await pilot.pause()
+        words = "on the way to the precondition: gather_wood"
+        assert app.visible[0] == f"no trial is over yet; {words}"
+        assert app.panel.frame_view.frame is not None
+        assert app.panel.frame_view.frame.caption == words
+        app.panel.frame(make_frame(2, caption="make_pickaxe"))
+        await pilot.pause()
+        assert app.visible[0] == "no trial is over yet; make_pickaxe"
+        app.panel.trial(TrialFinished(trial=make.trial(0, "success")))
+        app.panel.frame(make_frame(3, caption="make_pickaxe"))
+        await pilot.pause()
+        assert app.visible[0] == "collect_wood  version 1"
+        assert not any("no trial" in line for line in app.visible)
+
+
 async def test_frame_is_shown_and_a_narrow_place_stacks(make_frame: MakeFrame) -> None:
     app = TrialApp()
     async with app.run_test(size=(120, 40)) as pilot:
