@@ -25,6 +25,7 @@ def nice_range(
 
     A fixed end is kept unless a value lies beyond it: nothing measured is ever cut off.
     """
+    measured_low, measured_high = low, high
     if high - low < 1e-12 * max(1.0, abs(low), abs(high)):
         margin = abs(low) * 0.1 or 1.0
         low, high = low - (0.0 if low == 0 else margin), high + margin
@@ -33,9 +34,9 @@ def nice_range(
     step = next(s * power for s in _STEPS if s * power >= rough * (1 - 1e-9))
     bottom = math.floor(low / step + 1e-9) * step
     top = math.ceil(high / step - 1e-9) * step
-    if fixed_low is not None and low >= fixed_low:
+    if fixed_low is not None and measured_low >= fixed_low:
         bottom = fixed_low
-    if fixed_high is not None and high <= fixed_high:
+    if fixed_high is not None and measured_high <= fixed_high:
         top = fixed_high
     return (bottom, top) if top > bottom else (bottom, bottom + step)
 

@@ -71,7 +71,7 @@ class MetricChart(Widget):
             title: The metric's name, as in CleanRL and SB3.
             y_low: Lower end of the y axis unless a value lies below it; None fits it to the data.
             y_high: The same for the upper end.
-            value_words: How the latest value is written.
+            value_words: How the latest value and the y axis are written.
             about: What the metric means, shown as a tooltip.
             id: Widget id.
             classes: CSS classes.
@@ -86,11 +86,16 @@ class MetricChart(Widget):
         self._drawn_for: tuple[object, ...] = ()
         self._version = 0
 
-    def add(self, frames: float, value: float | None) -> None:
-        """Append a point; None and NaN become a gap. Costs nothing until the next redraw."""
+    def add(self, frames: float, value: float | None, *, redraw: bool = True) -> None:
+        """Append a point; None and NaN become a gap.
+
+        Args:
+            redraw: False when the caller asks for the redraw of many points itself.
+        """
         self.series.add(frames, value)
         self._version += 1
-        self.refresh()
+        if redraw:
+            self.refresh()
 
     def clear(self) -> None:
         """Forget everything."""
@@ -144,7 +149,7 @@ class MetricChart(Widget):
             labels[rows // 2] = (y_range[0] + y_range[1]) / 2
         tick, wall, corner, floor = ("+", "|", "+", "-") if plain else ("┤", "│", "└", "─")
         for row, line in enumerate(lines):
-            label = compact(labels[row]) if row in labels else ""
+            label = self._value_words(labels[row]) if row in labels else ""
             mark = tick if row in labels else wall
             strips.append(
                 Strip(

@@ -9,6 +9,7 @@ from textual.app import ComposeResult, RenderResult
 from textual.containers import Grid, Horizontal, VerticalScroll
 from textual.content import Content
 from textual.events import Resize
+from textual.timer import Timer
 from textual.widget import Widget
 
 from studio import keymap
@@ -34,8 +35,14 @@ ABOUT = {
 
 _NARROW, _WIDE = 48, 96
 _HEAD_HEIGHT, _LOWER_HEIGHT = 3, 7
+_SHARE = 33
+"""Columns the share of coded actions needs with what it is a share of."""
+_FIGURES = 42
+"""Columns the longest line of the figures needs; with fewer it takes two lines."""
 _LOWEST, _USUAL, _HIGHEST = 6, 8, 14
 """Heights of a chart: at least, while scrolling, at most."""
+_SECONDS_A_DRAWING = 0.1
+"""Events may come much faster (a long run that is read again): they are drawn together."""
 
 
 class TrainingPanel(Widget):
@@ -59,6 +66,10 @@ class TrainingPanel(Widget):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
+        self._metrics: TrainingMetrics | None = None
+        self._sample: DeviceSampled | None = None
+        self._drawing = False
+        self._pause: Timer | None = None
         self._head = TrainingHead()
         self._figures = TrainingFigures()
         self._device = DevicePanel()
@@ -92,19 +103,21 @@ class TrainingPanel(Widget):
 
     def started(self, event: TrainingStarted) -> None:
         """Training begins or goes on."""
+        self._show_newest()  # figures from before belong before
         self._head.start(event)
         self._figures.start(event)
 
     def metrics(self, event: TrainingMetrics) -> None:
         """Figures of one more update."""
         for name, chart in self._charts.items():
-            chart.add(event.frames, getattr(event, name))
-        self._head.update(event)
-        self._figures.update(event)
+            chart.add(event.frames, getattr(event, name), redraw=False)
+        self._metrics = event
+        self._draw_soon()
 
     def device(self, event: DeviceSampled) -> None:
         """What the machine does now."""
-        self._device.show(event)
+        self._sample = event
+        self._draw_soon()
 
     def show_state(self, state: str) -> None:
         """The run's state, so that a pause is seen here too."""
@@ -112,11 +125,40 @@ class TrainingPanel(Widget):
 
     def clear(self) -> None:
         """Forget everything."""
+        self._metrics = self._sample = None
         for chart in self._charts.values():
             chart.clear()
         self._head.clear()
         self._figures.clear()
         self._device.show(None)
+
+    def _draw_soon(self) -> None:
+        """Once everything that is there now has been told, and not again for a while."""
+        if not self._drawing:
+            self._drawing = True
+            if self._pause is None:
+                self.call_later(self._draw)
+
+    def _draw(self) -> None:
+        self._drawing = False
+        self._show_newest()
+        if self._pause is None and self.is_mounted:
+            self._pause = self.set_timer(_SECONDS_A_DRAWING, self._paused)
+
+    def _show_newest(self) -> None:
+        if self._metrics is not None:
+            self._head.update(self._metrics)
+            self._figures.update(self._metrics)
+            for chart in self._charts.values():
+                chart.refresh()
+        if self._sample is not None:
+            self._device.show(self._sample)
+        self._metrics = self._sample = None
+
+    def _paused(self) -> None:
+        self._pause = None
+        if self._drawing:
+            self._draw()
 
     def on_resize(self, event: Resize) -> None:
         """All at once where it fits; else the important first and the rest by scrolling."""
@@ -126,15 +168,22 @@ class TrainingPanel(Widget):
         grid = self.query_one(Grid)
         grid.styles.grid_size_columns = columns
         rows = math.ceil(len(self._charts) / columns)
-        each, gap = _chart_height(height - _HEAD_HEIGHT, rows)
+        beside = width if columns == 1 else width // 2 - 1
+        lower = _LOWER_HEIGHT + (beside < _FIGURES)
+        self._figures.styles.height = lower
+        each, gap = _chart_height(height - _HEAD_HEIGHT, rows, lower)
         grid.styles.grid_rows = str(each)
         grid.styles.grid_gutter_horizontal = gap
         grid.styles.height = rows * (each + gap) - gap
 
 
-def _chart_height(body: int, rows: int) -> tuple[int, int]:
-    """Height of a chart and the gap between two, for a body of so many lines."""
-    for gap, lower in ((1, _LOWER_HEIGHT + 1), (0, _LOWER_HEIGHT + 1), (0, 0)):
+def _chart_height(body: int, rows: int, below: int) -> tuple[int, int]:
+    """Height of a chart and the gap between two, for a body of so many lines.
+
+    Args:
+        below: lines of the figures below the charts.
+    """
+    for gap, lower in ((1, below + 1), (0, below + 1), (0, 0)):
         each = (body - lower - gap * (rows - 1)) // rows
         if each >= _LOWEST + 2 * gap:
             return min(_HIGHEST, each), gap
@@ -259,10 +308,13 @@ class TrainingFigures(Widget):
             lines.append(toned("not finished yet", "muted"))
         else:
             length = metrics.episodic_length
+            share = percent(metrics.coded_share)
+            if self.size.width >= _SHARE:
+                share += " of decisions"
             pairs = [
                 ("episode length", "-" if length is None else f"{compact(length)} frames"),
                 ("decisions", f"{metrics.decisions:,}"),
-                ("coded actions", f"{percent(metrics.coded_share)} of decisions"),
+                ("coded actions", share),
                 ("clipfrac", compact(metrics.clipfrac)),
                 ("policy loss", compact(metrics.policy_loss)),
                 ("value loss", compact(metrics.value_loss)),
@@ -270,7 +322,10 @@ class TrainingFigures(Widget):
             lines += self._paired(pairs)
         if started is not None:
             words = f"{plural(len(started.actions), 'action')}, {started.coded_actions} coded"
-            lines.append(toned(f"{words}, {compact(started.parameters)} parameters", "muted"))
+            network = f"{compact(started.parameters)} parameters"
+            if len(words) + len(network) + 2 <= self.size.width:
+                words, network = f"{words}, {network}", ""
+            lines += [toned(text, "muted") for text in (words, network) if text]
         return Content("\n").join(lines)
 
     def _paired(self, pairs: list[tuple[str, str]]) -> list[Content]:

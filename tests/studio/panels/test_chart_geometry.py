@@ -42,6 +42,11 @@ def test_fixed_ends_give_way_to_values_beyond_them() -> None:
     assert high == 1.0
 
 
+@pytest.mark.parametrize("value", [0.0, 0.4, 1.0])
+def test_a_constant_between_fixed_ends_leaves_them_alone(value: float) -> None:
+    assert nice_range(value, value, 0.0, 1.0) == (0.0, 1.0)
+
+
 def test_a_rising_line_touches_each_dot_of_the_diagonal() -> None:
     points = series((0, 0.0), (7, 7.0))
     spans = line_spans(points.buckets, Plot((0, 7), (0, 7), columns=8, dots=8))

@@ -142,3 +142,80 @@ async def test_a_hot_gpu_is_said_in_words(make: ModuleType) -> None:
         await pilot.pause()
         assert "91 °C  hot" in app.text(DevicePanel)
         assert "12.3 of 139.8 GB" in app.text(DevicePanel)
+
+
+async def test_a_long_run_read_again_is_drawn_a_few_times(
+    make: ModuleType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[int] = []
+    update = TrainingHead.update
+
+    def count(head: TrainingHead, event: events.TrainingMetrics) -> None:
+        drawn.append(event.frames)
+        update(head, event)
+
+    monkeypatch.setattr(TrainingHead, "update", count)
+    app = TrainingApp()
+    async with app.run_test(size=(120, 40)) as pilot:
+        made = make.training_events(400)
+        feed(app, made[:200])
+        await pilot.pause()
+        feed(app, made[200:])
+        await pilot.pause(0.3)
+        assert drawn[-1] == 409_600
+        assert len(drawn) <= 3
+        assert "409,600" in app.text(TrainingHead)
+
+
+@pytest.mark.parametrize("width", [44, 60, 75, 76, 90, 120])
+async def test_the_network_is_said_without_cutting(width: int) -> None:
+    app = TrainingApp()
+    async with app.run_test(size=(width, 40)) as pilot:
+        app.panel.started(
+            events.TrainingStarted(
+                frames_total=100_000,
+                frames_done=0,
+                actions=tuple(f"action_{index}" for index in range(34)),
+                coded_actions=17,
+                device="cpu",
+                parameters=440_123,
+            )
+        )
+        app.panel.metrics(metrics(1000))
+        await pilot.pause()
+        text = app.text(TrainingFigures)
+        assert "34 actions, 17 coded" in text
+        assert "440k parameters" in text
+        assert "policy loss" in text
+
+
+async def test_a_success_rate_of_one_stays_within_its_axis() -> None:
+    app = TrainingApp()
+    async with app.run_test(size=(120, 40)) as pilot:
+        for frames in (1000, 2000, 3000):
+            app.panel.metrics(metrics(frames).model_copy(update={"success_rate": 1.0}))
+        await pilot.pause()
+        chart = app.panel.charts["success_rate"]
+        lines = [chart.render_line(y).text for y in range(chart.size.height)]
+        assert lines[1].startswith(" 100 %")
+        assert any(line.startswith("   0 %") for line in lines)
+
+
+def metrics(frames: int) -> events.TrainingMetrics:
+    return events.TrainingMetrics(
+        frames=frames,
+        frames_total=100_000,
+        success_rate=0.5,
+        episodic_return=1.0,
+        episodic_length=100.0,
+        sps=1000.0,
+        entropy=1.0,
+        approx_kl=0.01,
+        clipfrac=0.1,
+        explained_variance=0.5,
+        policy_loss=0.0,
+        value_loss=0.0,
+        decisions=100,
+        coded_share=0.2,
+        eta_seconds=10.0,
+    )
