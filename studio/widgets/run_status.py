@@ -73,21 +73,24 @@ class RunStatus(Widget):
         return spread(left, right, width)
 
     def _right(self, run: RunRecord, room: int) -> Content:
-        """As many facts as fit, by importance; in a fixed order."""
-        facts = [
-            (
-                3,
-                Content.assemble(toned(f"{run.world}, ", "muted"), toned(run_agents(run), "muted")),
-            ),
-            (2, Content.assemble(compact(run.frames), toned(" frames", "muted"))),
-            (1, Content(duration((self._end(run) - run.created_at).total_seconds()))),
-        ]
+        """As many facts as fit, in a fixed order; who is at work is said in any width."""
+        frames = Content.assemble(compact(run.frames), toned(" frames", "muted"))
+        lasted = Content(duration((self._end(run) - run.created_at).total_seconds()))
         spent = _spent(run.result)
-        if spent:
-            facts.append((4, toned(spent, "muted")))
-        while len(facts) > 1 and sum(fact.cell_length + 3 for _, fact in facts) > room:
-            facts.remove(max(facts, key=lambda fact: fact[0]))
-        return Content("   ").join(fact for _, fact in facts)
+        agents = toned(run_agents(run), "muted")
+        short = toned("llm" if run.agents == "llm" else run.agents, "muted")
+        everything = [toned(f"{run.world}, ", "muted") + agents, frames, lasted]
+        choices = [
+            [*everything, toned(spent, "muted")] if spent else everything,
+            everything,
+            [agents, frames, lasted],
+            [short, frames, lasted],
+            [short, lasted],
+        ]
+        for facts in choices:
+            if sum(fact.cell_length + 3 for fact in facts) - 1 <= room:
+                return Content("   ").join(facts)
+        return short
 
     def _end(self, run: RunRecord) -> datetime:
         return run.updated_at if run.seen_state.is_final else self._now()

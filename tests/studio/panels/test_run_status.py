@@ -3,6 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
 from textual.app import App, ComposeResult
 
 from skills_db.records import RunRecord, RunState
@@ -57,8 +58,16 @@ async def test_everything_when_there_is_room() -> None:
 async def test_the_less_important_goes_first() -> None:
     line = await show(RUN, 60)
     assert "gpt-5-mini" not in line
-    assert line.rstrip().endswith("41k frames   2 h 13 min")
+    assert line.rstrip().endswith("llm   41k frames   2 h 13 min")
     assert len(await show(RUN, 20)) == 20
+
+
+@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize("state", [RunState.TRAINING, RunState.WAITING, RunState.INTERRUPTED])
+async def test_who_is_at_work_is_said_in_any_width(width: int, state: RunState) -> None:
+    busy = replace(RUN, seen_state=state, task="defeat a zombie and a skeleton", frames=999_999)
+    assert "llm" in (await show(busy, width)).casefold()
+    assert "rules" in await show(replace(busy, agents="rules"), width)
 
 
 async def test_an_ended_run_has_lasted_until_its_last_word() -> None:
