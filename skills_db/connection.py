@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sqlite3
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -11,6 +13,7 @@ from typing import Any
 from sqlalchemy import Connection, Engine, create_engine, event, exc, select
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.orm import Session
+from sqlalchemy.pool import NullPool
 
 from skills_db.errors import DatabaseError, NotFound
 from skills_db.models import Run
@@ -81,6 +84,8 @@ def no_run(run_id: str, hint: str = "") -> NotFound:
 def make_engine(url: str) -> Engine:
     """An engine for a database URL; makes the folder of an SQLite file.
 
+    An SQLite file that is there but cannot be written is opened for reading alone.
+
     Raises:
         DatabaseError: the URL is no good, its driver is not installed, or no folder can be made.
     """
@@ -94,6 +99,8 @@ def make_engine(url: str) -> Engine:
     sqlite = parsed.get_backend_name() == "sqlite"
     if sqlite:
         _prepare_folder(parsed)
+        if _can_only_be_read(Path(str(parsed.database))):
+            return _reading_engine(parsed)
     try:
         engine = create_engine(parsed, pool_pre_ping=not sqlite)
     except (exc.ArgumentError, ImportError) as error:
@@ -136,6 +143,11 @@ def _prepare_folder(url: URL) -> None:
             "A database in memory cannot be shared by a studio and its runs.",
             "Name a file: sqlite:////home/me/studio.db.",
         )
+    if Path(url.database).is_dir():
+        raise DatabaseError(
+            f"The database {url.database!r} is a folder, not a file.",
+            "Move the folder away, or name another file with RLGPT_STUDIO_DB.",
+        )
     folder = Path(url.database.removeprefix("file:")).parent
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -144,6 +156,31 @@ def _prepare_folder(url: URL) -> None:
             f"The folder {str(folder)!r} for the database cannot be made: {error.strerror}.",
             "Choose another place with RLGPT_STUDIO_HOME or RLGPT_STUDIO_DB.",
         ) from error
+
+
+def _can_only_be_read(file: Path) -> bool:
+    """True for a file that is there and readable where nothing can be written."""
+    if not file.is_file() or not os.access(file, os.R_OK):
+        return False
+    return not (os.access(file, os.W_OK) and os.access(file.parent, os.W_OK))
+
+
+def _reading_engine(url: URL) -> Engine:
+    """An engine that reads a file it cannot write; writing fails with the usual error.
+
+    Each session connects anew: without its `-wal` file beside it SQLite must be told that nobody
+    changes the database meanwhile, which may only be said for a moment.
+    """
+    file = Path(str(url.database)).absolute()
+
+    def connect() -> sqlite3.Connection:
+        quiet = not file.with_name(f"{file.name}-wal").exists()
+        uri = f"{file.as_uri()}?mode=ro{'&immutable=1' if quiet else ''}"
+        return sqlite3.connect(uri, uri=True, check_same_thread=False, isolation_level=None)
+
+    engine = create_engine(url, creator=connect, poolclass=NullPool)
+    event.listen(engine, "begin", _begin)
+    return engine
 
 
 def _set_pragmas(connection: Any, _record: object) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import sys
@@ -156,3 +157,31 @@ def test_a_password_is_never_shown():
     with pytest.raises(DatabaseError) as caught:
         make_engine("mars://me:secret@host/db")
     assert "secret" not in str(caught.value)
+
+
+def test_a_folder_in_the_place_of_the_database_is_named(tmp_path):
+    (tmp_path / "studio.db").mkdir()
+    with pytest.raises(DatabaseError, match="is a folder, not a file") as refused:
+        Database.open(f"sqlite:///{tmp_path / 'studio.db'}")
+    assert "RLGPT_STUDIO_DB" in refused.value.hint
+
+
+@pytest.mark.parametrize("writer_is_there", [False, True])
+def test_a_file_that_cannot_be_written_is_read(
+    url, database, run, make_draft, monkeypatch, writer_is_there
+):
+    database.library.save(make_draft())
+    if not writer_is_there:
+        database.close()
+    # Not by file modes: they do not hold for root.
+    monkeypatch.setattr("skills_db.connection.os.access", lambda _, mode: mode != os.W_OK)
+    with Database.open(url) as reading:
+        assert [found.id for found in reading.journal.runs()] == [run.id]
+        assert [skill.name for skill in reading.library.skills()] == ["collect_wood"]
+        for write in (
+            reading.check_writable,
+            lambda: reading.journal.append(run.id, [("log", {})]),
+        ):
+            with pytest.raises(DatabaseError, match="readonly") as refused:
+                write()
+            assert "cannot be written" in refused.value.hint
