@@ -1,8 +1,8 @@
 """The command `rlgpt-studio`: straight into the studio, or to one of the other commands.
 
-Exit codes: 0 finished · 1 the studio cannot work here (database, folder, packages) · 2 bad usage,
-also an unknown world, task, run or skill and a broken configuration · 3 the run failed · 4 it
-waits for an approval · 130 interrupted.
+Exit codes: 0 finished · 1 the studio cannot work here (database, folder, packages, no terminal) ·
+2 bad usage, also an unknown world, task, run or skill and a broken configuration · 3 the run
+failed · 4 it waits for an approval · 130 interrupted.
 """
 
 from __future__ import annotations
@@ -11,9 +11,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from studio.cli_output import FINISHED, USAGE, tell
+from studio.cli_output import BROKEN, FINISHED, USAGE, tell
 
-NAME = "rlgpt-studio"
 LATEST = "latest"
 """As a run's id: the newest run."""
 _COMPLETION = "_RLGPT_STUDIO_COMPLETE"
@@ -40,7 +39,7 @@ def open_studio(attach: str | None = None) -> int:
             "The studio needs a terminal, and this is none.",
             'Without one: rlgpt-studio run "collect a diamond" --headless, or see --help.',
         )
-        return USAGE
+        return BROKEN
     from engine.errors import EngineError
     from studio.paths import find_paths
     from studio.settings import load_settings

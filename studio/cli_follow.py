@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import threading
 import time
@@ -16,16 +17,19 @@ from engine.process import is_running, log_tail
 from skills_db.errors import DatabaseError, NotRunning
 from skills_db.records import EventRecord, RunRecord, RunState
 from studio.cli_output import FAILED, FINISHED, INTERRUPTED, WAITING, tell
-from studio.event_words import FREQUENT_KINDS, describe
+from studio.event_words import FREQUENT_KINDS, describe, line_of
 
 if TYPE_CHECKING:
     from skills_db.journal import Journal
 
 POLL_SECONDS = 0.25
 METRICS_SECONDS = 5.0
+EPISODES_SECONDS = 30.0
+"""How often the episodes of an evaluation are told between the first and the last one."""
 STOP_SECONDS = 30.0
 """How long a run may take to reach a safe point after Ctrl-C before it is left alone."""
 _PAGE = 500
+_LAST = re.compile(r"episode (\d+) of \1$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +59,8 @@ class Follower:
         self._pid = pid
         self._seq = after
         self._told_metrics = 0.0
+        self._line: str | None = None
+        self._told_line = 0.0
         self._wake = threading.Event()
         self._presses = 0
         self._stop_by: float | None = None
@@ -122,9 +128,21 @@ class Follower:
             if event.kind != "metrics" or now - self._told_metrics < METRICS_SECONDS:
                 return
             self._told_metrics = now
+        elif self._is_more_of_the_same(event):
+            return
         tell(f"{event.time.astimezone():%H:%M:%S}  {describe(event)}")
         if event.kind == "state" and event.payload.get("state") == RunState.WAITING:
             tell(f"          decide in a studio: rlgpt-studio attach {event.run_id}")
+
+    def _is_more_of_the_same(self, event: EventRecord) -> bool:
+        """True for one more episode of an evaluation that was told of just now."""
+        line, now = line_of(event), time.monotonic()
+        same = line is not None and line == self._line
+        last = _LAST.search(str(event.payload.get("detail", "")))
+        if same and not last and now - self._told_line < EPISODES_SECONDS:
+            return True
+        self._line, self._told_line = line, now
+        return False
 
     def _ending(self, run: RunRecord) -> Ending:
         if run.state is RunState.FINISHED:

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
+
+from studio.program_name import NAME, program_name
 
 FINISHED, BROKEN, USAGE, FAILED, WAITING, INTERRUPTED = 0, 1, 2, 3, 4, 130
 """The exit codes; `studio.cli` says what they mean."""
 
 Output = Literal["text", "json"]
+_COMMAND = re.compile(
+    rf"(?<![\w./-]){NAME}(?= (?:run|resume|attach|runs|skills|eval|doctor|paths)\b)"
+)
 
 
 def tell(message: str, hint: str = "") -> None:
-    """A line for the person, and what to do next, on stderr."""
-    sys.stderr.write(plain(message) + "\n" + (f"  {plain(hint)}\n" if hint else ""))
+    """A line for the person, and what to do next, on stderr; commands in it can be typed."""
+    message, hint = runnable(plain(message)), runnable(plain(hint))
+    sys.stderr.write(f"{message}\n" + (f"  {hint}\n" if hint else ""))
     sys.stderr.flush()
 
 
@@ -26,6 +33,11 @@ def give(output: Output, data: Mapping[str, Any], text: str) -> None:
         text = json.dumps(_finite(data), indent=2, allow_nan=False, default=_iso)
     sys.stdout.write(plain(text) + "\n")
     sys.stdout.flush()
+
+
+def runnable(text: str) -> str:
+    """The text with every command as it works here, also where the program is not on `PATH`."""
+    return _COMMAND.sub(lambda _: program_name(), text)
 
 
 def plain(text: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import ConfigError, EngineError
 from skills_db.records import RunRecord, RunState
-from studio.cli_output import FAILED, FINISHED, INTERRUPTED, USAGE, WAITING, Output, give, tell
+from studio.cli_output import BROKEN, FAILED, FINISHED, INTERRUPTED, WAITING, Output, give, tell
 from studio.cli_show import result_text, run_summary
 
 if TYPE_CHECKING:
@@ -54,16 +54,17 @@ def go_on(place: Place, run_id: str, *, approve_all: bool, headless: bool, outpu
         NotFound: no such run.
         ConfigError: the run is finished.
     """
-    if not headless and (code := _no_terminal()):
-        return code
     with place.database() as database:
         journal = database.journal
         found = journal.run(run_id)
         if found.state is RunState.FINISHED:
             raise ConfigError(
-                f"Run {found.id} is finished: there is nothing to go on with.",
-                f"See what came of it: rlgpt-studio runs show {found.id}",
+                f"Run {found.id} is over: it finished, there is nothing to go on with.",
+                f"Look at it in the studio: rlgpt-studio attach {found.id}\n"
+                f"  or here: rlgpt-studio runs show {found.id}",
             )
+        if not headless and (code := _no_terminal()):
+            return code
         if approve_all:
             journal.send(found.id, "approve_all")
         known = journal.last_seq(found.id)
@@ -81,7 +82,7 @@ def _no_terminal() -> int:
     if sys.stdin.isatty() and sys.stdout.isatty():
         return 0
     tell("The studio needs a terminal, and this is none.", "Add --headless to work without one.")
-    return USAGE
+    return BROKEN
 
 
 def _open(run_id: str) -> int:

@@ -7,8 +7,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from skills_db.records import RunRecord, SkillKind, SkillRecord, SkillVersionRecord
-from studio.cli_output import Output, give, pairs, table
-from studio.words import ago, duration, moment, percent, shorten
+from studio.cli_output import Output, give, pairs, runnable, table
+from studio.words import ago, approver_words, duration, moment, percent, policy_words, shorten
 
 if TYPE_CHECKING:
     from studio.cli_app import Place
@@ -24,7 +24,8 @@ def list_runs(place: Place, limit: int, output: Output) -> None:
     ]
     text = table(("RUN", "STATE", "FRAMES", "AGENTS", "WORLD", "TASK"), rows)
     empty = 'There is no run yet. Start one: rlgpt-studio run "collect a diamond"'
-    give(output, {"runs": [run_summary(run) for run in runs]}, text if runs else empty)
+    shown = text if runs else runnable(empty)
+    give(output, {"runs": [run_summary(run) for run in runs]}, shown)
 
 
 def show_run(place: Place, run_id: str, *, calls: bool, output: Output) -> None:
@@ -105,8 +106,8 @@ def result_text(data: Mapping[str, Any]) -> str:
         "frames": f"{data.get('frames', 0):,}",
         "took": duration(data["seconds"]) if "seconds" in data else None,
         "waits for": asked and f"{asked['kind']}: {asked['subject']}",
-        "decide": data.get("attach"),
-        "resume": data.get("resume"),
+        "decide": runnable(data.get("attach", "")),
+        "resume": runnable(data.get("resume", "")),
     }
     details = _result_details(data)
     return pairs(head) + (f"\n\n{details}" if details else "")
@@ -129,10 +130,12 @@ def _result_details(result: Mapping[str, Any]) -> str:
 
 
 def evaluation_text(evaluation: Mapping[str, Any]) -> str:
-    """Figures of an evaluation, beside the untrained policy's where there are such."""
-    baseline = evaluation.get("baseline") or {}
-    columns = [evaluation, *([baseline] if baseline else [])]
-    headings = ("", str(evaluation.get("policy", "policy")), "untrained")[: len(columns) + 1]
+    """Figures of an evaluation, beside those of the untrained policy and of code alone."""
+    others = (("untrained", evaluation.get("baseline")), ("code only", evaluation.get("code_only")))
+    beside = [(name, figures) for name, figures in others if figures]
+    columns = [evaluation, *(figures for _, figures in beside)]
+    policy = policy_words(str(evaluation.get("policy", "policy")))
+    headings = ("", policy, *(name for name, _ in beside))
     rows: list[tuple[str, ...]] = [
         ("task success", *(percent(figures.get("task_success")) for figures in columns)),
         ("score", *(_figure(figures, "score", " %") for figures in columns)),
@@ -210,10 +213,12 @@ def _skill_text(version: SkillVersionRecord, versions: tuple[SkillVersionRecord,
             "success": f"{percent(version.success_rate)} of {version.episodes} episodes",
             "from run": version.run_id,
             "agents": version.agents,
-            "approved": version.approver,
-            "code": f"sha256 {version.code_hash}",
+            "approved": approver_words(version.approver),
+            "code": version.code and f"sha256 {version.code_hash}",
             "weights": version.weights_hash and f"sha256 {version.weights_hash}",
             "saved": moment(version.created_at),
         }
     )
-    return f"{head}\n\n{version.code}" if version.code else head
+    evaluation = version.metadata.get("evaluation")
+    figures = evaluation_text(evaluation) if isinstance(evaluation, Mapping) else ""
+    return "\n\n".join(part for part in (head, figures, version.code) if part)

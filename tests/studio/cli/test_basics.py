@@ -11,6 +11,7 @@ import pytest
 
 from studio import cli_output
 from studio.cli import main
+from studio.program_name import program_name
 
 OPEN = """
 import sys
@@ -71,8 +72,7 @@ def test_paths_follow_the_environment(cli, home, monkeypatch):
         (["run", "x", "--headless", "--set", "training.n_env=3"], "'training.n_envs'"),
         (["run", "x", "--headless", "--set", "trials"], "--set trials=3"),
         (["run", "x", "--headless", "--world", "craftr"], "'crafter'"),
-        (["run", "x"], "Add --headless"),
-        (["resume", "x"], "Add --headless"),
+        (["resume", "x"], "There is no run 'x'"),
         (["resume", "x", "--headless"], "There is no run 'x'"),
         (["runs", "show", "x"], "There is no run 'x'"),
         (["skills", "show", "x"], "There is no skill 'x'"),
@@ -85,15 +85,39 @@ def test_paths_follow_the_environment(cli, home, monkeypatch):
         (["eval", "--policy", "random", "--world", "craftr"], "'crafter'"),
         (["eval", "--run", "x"], "There is no run 'x'"),
         (["eval", "--skill", "x@one"], "no version"),
-        (["attach"], "needs a terminal"),
-        (["attach", "x"], "needs a terminal"),
-        ([], "needs a terminal"),
     ],
 )
 def test_bad_usage_is_said_on_stderr_alone(cli, arguments, says):
     answer = cli(*arguments)
     assert says in answer.err
     assert (answer.code, answer.out) == (cli_output.USAGE, "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["run", "x"], "Add --headless"),
+        (["attach"], "needs a terminal"),
+        (["attach", "x"], "needs a terminal"),
+        ([], "needs a terminal"),
+    ],
+)
+def test_without_a_terminal_the_studio_cannot_work(cli, arguments, says):
+    answer = cli(*arguments)
+    assert says in answer.err
+    assert (answer.code, answer.out) == (cli_output.BROKEN, "")
+
+
+def test_commands_in_words_can_be_typed_here(monkeypatch, capsys):
+    monkeypatch.setattr(cli_output, "program_name", lambda: ".venv/bin/rlgpt-studio")
+    cli_output.tell("Update rlgpt-studio.", "`rlgpt-studio runs list` shows all of them.")
+    cli_output.tell("Back: rlgpt-studio attach X", "Or: .venv/bin/rlgpt-studio resume X")
+    assert capsys.readouterr().err.splitlines() == [
+        "Update rlgpt-studio.",
+        "  `.venv/bin/rlgpt-studio runs list` shows all of them.",
+        "Back: .venv/bin/rlgpt-studio attach X",
+        "  Or: .venv/bin/rlgpt-studio resume X",
+    ]
 
 
 def test_an_unknown_run_is_told_with_one_that_is_alike(cli, database):
@@ -117,7 +141,7 @@ def test_the_way_into_the_screen_imports_nothing_heavy(home, arguments, attach):
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [f"{home} collect a diamond {attach}", "[]"]
-    assert done.stderr == "come back: rlgpt-studio attach X\n"
+    assert done.stderr == f"come back: {program_name()} attach X\n"
 
 
 def test_the_screen_gives_its_exit_code(home):

@@ -11,6 +11,7 @@ import pytest
 import engine.process
 from skills_db.records import RunState
 from studio import cli_run
+from studio.program_name import program_name
 
 FINISH = """
 journal.set_state(run_id, RunState.TRAINING)
@@ -35,6 +36,33 @@ def test_a_run_that_finishes_gives_its_result_and_nothing_else(cli, process, dat
     assert config["training"]["n_envs"] == 2
     assert "�[31mhello [/b]" in answer.err
     assert "\x1b" not in answer.err
+
+
+def test_episodes_of_an_evaluation_are_not_told_one_by_one(cli, process):
+    process("""
+for policy in ("code_only", "trained"):
+    for detail in (policy, *(f"{policy}: episode {done} of 20" for done in range(1, 21))):
+        journal.append(run_id, [("state", {"state": "evaluating", "detail": detail})])
+leave(RunState.FINISHED, result={"run": run_id, "state": "finished"})
+""")
+    told = [line[10:] for line in cli(*RUN).err.splitlines() if "evaluating" in line]
+    assert told == [
+        "state: evaluating (code only)",
+        "state: evaluating (code only: episode 20 of 20)",
+        "state: evaluating (trained)",
+        "state: evaluating (trained: episode 20 of 20)",
+    ]
+
+
+def test_what_a_waiting_run_ends_with_can_be_typed(cli, process):
+    process("""
+journal.request_approval(run_id, "plan", "collect a diamond", {"plan": 1})
+leave(RunState.WAITING, detail="plan")
+""")
+    answer = cli("run", "collect a diamond", "--headless", "--approve", "none")
+    assert answer.code == 4
+    assert f"decide     {program_name()} attach " in answer.out
+    assert f"resume     {program_name()} resume " in answer.out
 
 
 def test_a_task_may_be_given_as_text_output(cli, process):
@@ -78,7 +106,7 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert answer.json["state"] == "interrupted"
     assert answer.json["log"].endswith("process.log")
     assert "Segmentation fault, or so" in answer.err
-    assert f"rlgpt-studio resume {answer.json['run']}" in answer.err
+    assert f"{program_name()} resume {answer.json['run']}" in answer.err
 
 
 def test_a_process_that_never_works_is_noticed(cli, process):
@@ -113,7 +141,10 @@ leave(RunState.FINISHED, result={"run": run_id, "state": "finished"})
     assert "approve_all" in done.err
     again = cli("resume", run_id, "--headless")
     assert again.code == 2
-    assert "nothing to go on with" in again.err
+    assert "is over: it finished" in again.err
+    assert f"{program_name()} attach {run_id}" in again.err
+    # The same without --headless: that there is no terminal here is not what matters.
+    assert cli("resume", run_id).err == again.err
 
 
 PATIENT = """
@@ -159,7 +190,7 @@ def test_ctrl_c_stops_the_run_and_keeps_what_it_has(cli, process, press, databas
     assert answer.code == 130
     assert (answer.json["state"], answer.json["frames"]) == ("stopped", 7)
     assert answer.json["resume"] == f"rlgpt-studio resume {answer.json['run']}"
-    assert answer.json["resume"] in answer.err
+    assert f"{program_name()} resume {answer.json['run']}" in answer.err
     assert database.journal.run(answer.json["run"]).state is RunState.STOPPED
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 

@@ -54,7 +54,8 @@ def test_a_run_is_shown_with_what_it_asks_and_what_came_of_it(cli, database, run
         "evaluation": {"policy": "trained", "seeds": "1:3", "episodes": 2, "score": 12.34,
                        "task_success": 0.5, "reward_mean": 3.0, "length_mean": 200.0,
                        "success": {"collect_wood": 1.0, "collect_iron": 0.0},
-                       "baseline": {"score": 1.0, "task_success": 0.0, "success": {}}},
+                       "baseline": {"score": 1.0, "task_success": 0.0, "success": {}},
+                       "code_only": {"score": 2.0, "task_success": 0.25, "success": {}}},
     }  # fmt: skip
     journal.set_state(run.id, RunState.FINISHED, "in phase save", result=result)
     data = cli("runs", "show", run.id[:13], "--output", "json").json
@@ -69,6 +70,9 @@ def test_a_run_is_shown_with_what_it_asks_and_what_came_of_it(cli, database, run
     for words in ("code: collect_wood", "1,234", "12.3 %", "collect wood", "collect_wood v2"):
         assert words in text
     assert "collect iron" not in text  # nobody got that far
+    rows = [line.split() for line in text.splitlines()]
+    assert ["trained", "untrained", "code", "only"] in rows
+    assert ["task", "success", "50", "%", "0", "%", "25", "%"] in rows
 
 
 def test_calls_are_shown_when_asked_for(cli, database, run):
@@ -99,6 +103,23 @@ def test_skills_are_listed_and_found(cli, database):
     found = cli("skills", "search", "TAKES", "wood", "--output", "json").json["skills"]
     assert [item["name"] for item in found] == ["collect_wood"]
     assert "takes wood [/b]" in cli("skills", "list").out
+
+
+def test_a_policy_is_shown_with_its_figures_and_no_code(cli, database):
+    evaluation = {
+        "policy": "trained", "seeds": "1:3", "episodes": 2, "task_success": 0.5,
+        "baseline": {"task_success": 0.0}, "code_only": {"task_success": 0.25},
+    }  # fmt: skip
+    save(
+        database, "dig", kind="policy", code="", weights=b"1", approver="policy:all",
+        metadata={"evaluation": evaluation},
+    )  # fmt: skip
+    text = cli("skills", "show", "dig").out
+    rows = [line.split() for line in text.splitlines()]
+    assert ["trained", "untrained", "code", "only"] in rows
+    assert ["task", "success", "50", "%", "0", "%", "25", "%"] in rows
+    assert "policy (approve all)" in text
+    assert [line.split()[0] for line in text.splitlines() if "sha256" in line] == ["weights"]
 
 
 def test_a_skill_is_shown_with_code_figures_and_origin(cli, database):
