@@ -26,6 +26,8 @@ def main(arguments: list[str] | None = None) -> int:
     logging.basicConfig(
         level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
     )
+    for chatty in ("httpx", "httpx2", "httpcore", "httpcore2", "openai"):
+        logging.getLogger(chatty).setLevel(logging.WARNING)
     from engine.run.work import work
     from skills_db.errors import DatabaseError
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -16,11 +16,12 @@ class LlmConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    base_url: str = "https://api.openai.com/v1"
-    model: str = "gpt-5-mini"
-    api_key_env: str = "OPENAI_API_KEY"
+    base_url: str = Field(default="https://api.openai.com/v1", pattern=r"^https?://[^\s@]+$")
+    """Without user and password: the configuration is stored, and a key belongs elsewhere."""
+    model: str = Field(default="gpt-5-mini", min_length=1)
+    api_key_env: str = Field(default="OPENAI_API_KEY", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
     """Name of the environment variable that holds the key; a local server may need none."""
-    timeout_seconds: float = Field(default=120.0, gt=0)
+    timeout_seconds: float = Field(default=120.0, gt=0, le=86_400)
     max_tokens_total: int = Field(default=500_000, gt=0)
     max_cost_usd: float = Field(default=5.0, ge=0)
     usd_per_million_prompt: float = Field(default=0.0, ge=0)
@@ -37,7 +38,7 @@ class TrainingConfig(BaseModel):
     """Decisions per environment and update."""
     batch_size: int = Field(default=64, ge=8)
     n_epochs: int = Field(default=4, ge=1)
-    learning_rate: float = Field(default=5e-4, gt=0)
+    learning_rate: float = Field(default=5e-4, gt=0, le=1)
     gamma: float = Field(default=0.995, gt=0, le=1)
     """Discount per env frame; an option of k frames is discounted by gamma**k."""
     gae_lambda: float = Field(default=0.95, ge=0, le=1)
@@ -49,9 +50,9 @@ class TrainingConfig(BaseModel):
     """Extra training reward, once per episode, for the task's predicate."""
     plan_prior: float = Field(default=3.0, ge=0, le=20)
     """Logit by which the untrained network prefers the coded action that comes next in the plan."""
-    net_arch: tuple[int, ...] = (128, 128)
+    net_arch: tuple[Annotated[int, Field(ge=1, le=8192)], ...] = (128, 128)
     checkpoint_frames: int = Field(default=20_000, ge=1)
-    device: str = "auto"
+    device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?|mps)$")
     torch_threads: int = Field(default=1, ge=1)
 
     @model_validator(mode="after")

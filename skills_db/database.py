@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
@@ -38,6 +39,14 @@ class Database:
             engine.dispose()
             raise
         return cls(url, engine, clock)
+
+    @property
+    def file(self) -> Path | None:
+        """The SQLite file; None in memory or on a server."""
+        url = self.engine.url
+        if url.get_backend_name() != "sqlite" or url.database in (None, "", ":memory:"):
+            return None
+        return Path(str(url.database))
 
     def check_writable(self) -> None:
         """Writes and takes it back.

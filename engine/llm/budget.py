@@ -64,11 +64,11 @@ class Budget:
             raise BudgetSpent(
                 f"the token budget is spent: {self.tokens + self._guessed_tokens} of "
                 f"{config.max_tokens_total} tokens.",
-                "Raise `llm.max_tokens_total`, then resume the run.",
+                "Go on with more: `resume RUN --set llm.max_tokens_total=N`.",
             )
         priced = config.usd_per_million_prompt > 0 or config.usd_per_million_completion > 0
         if priced and self.cost_usd >= config.max_cost_usd:
             raise BudgetSpent(
                 f"the money budget is spent: {self.cost_usd:.4f} of {config.max_cost_usd:g} USD.",
-                "Raise `llm.max_cost_usd`, then resume the run.",
+                "Go on with more: `resume RUN --set llm.max_cost_usd=N`.",
             )

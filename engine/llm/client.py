@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel
@@ -32,6 +34,7 @@ ANSWER_ATTEMPTS = 4
 """The first answer and at most three more, each told what was wrong with the one before."""
 CALL_ATTEMPTS = 4
 FIRST_WAIT_SECONDS = 0.5
+BETWEEN_SECONDS = 0.2
 CONNECT_SECONDS = 5.0
 
 _log = logging.getLogger(__name__)
@@ -72,6 +75,7 @@ class LlmClient:
         tokens_spent: of the budget, by earlier processes of the run.
         cost_spent: likewise, in US dollars.
         wait: sleeps between attempts.
+        between: called a few times a second while a call is out; what it raises ends the call.
     """
 
     def __init__(
@@ -84,6 +88,7 @@ class LlmClient:
         tokens_spent: int = 0,
         cost_spent: float = 0.0,
         wait: Callable[[float], None] = time.sleep,
+        between: Callable[[], None] = lambda: None,
     ) -> None:
         self.config = config
         self.budget = Budget(config, tokens_spent, cost_spent)
@@ -92,6 +97,7 @@ class LlmClient:
         self._run_id = run_id
         self._recorder = recorder
         self._wait = wait
+        self._between = between
         self._key = find_key(config, env)
         self._opened: OpenAI | None = None
 
@@ -206,19 +212,42 @@ class LlmClient:
         began = time.monotonic()
         usage: Usage | None = None
         outcome: Reply | Failure
-        try:
-            response = self._openai().chat.completions.create(
-                model=self.config.model,
-                messages=[{"role": m.role, "content": m.content} for m in messages],  # type: ignore[misc]
-                **response_format,
-            )
-        except Exception as error:  # for garbage the package raises whatever its parts raise
+        create = partial(
+            self._openai().chat.completions.create,
+            model=self.config.model,
+            messages=[{"role": m.role, "content": m.content} for m in messages],
+            **response_format,
+        )
+        response, error = self._patiently(create)
+        if error is None:
+            outcome, usage = self._read(response)
+        else:
             may_change = not self._mode_works and mode != MODES[-1]
             outcome = self._cleaned(explain(error, self.config, may_change_mode=may_change))
-        else:
-            outcome, usage = self._read(response)
         self._record(role, mode, messages, outcome, usage, time.monotonic() - began)
         return outcome
+
+    def _patiently(self, create: Callable[[], Any]) -> tuple[Any, Exception | None]:
+        """The response, or what came instead; a person may end the wait at any time."""
+        answered = threading.Event()
+        came: list[tuple[Any, Exception | None]] = []
+
+        def call() -> None:
+            try:
+                came.append((create(), None))
+            except Exception as error:  # for garbage the package raises whatever its parts raise
+                came.append((None, error))
+            finally:
+                answered.set()
+
+        threading.Thread(target=call, name="model call", daemon=True).start()
+        try:
+            while not answered.wait(BETWEEN_SECONDS):
+                self._between()
+        except BaseException:
+            self.close()
+            raise
+        return came[0]
 
     def _read(self, response: Any) -> tuple[Reply | Failure, Usage | None]:
         choices = getattr(response, "choices", None)

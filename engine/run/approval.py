@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from pydantic import BaseModel, ValidationError
+
+from engine.agents.plan import Plan
 from engine.errors import EngineError
 from engine.run.session import RunStopped, RunWaits, Session
 from skills_db.errors import AlreadyDecided
@@ -29,14 +33,55 @@ class Answer:
     payload: dict[str, Any]
 
 
+class PlanPayload(BaseModel):
+    """What a *modify* of a plan carries."""
+
+    plan: Plan
+
+
+class CodePayload(BaseModel):
+    """What a *modify* of code carries."""
+
+    code: str
+
+
+class SavePayload(BaseModel):
+    """What a *modify* of the skills to save carries: the names kept."""
+
+    skills: list[str]
+
+
+_MODIFIED: Mapping[ApprovalKind, type[BaseModel]] = {
+    "plan": PlanPayload,
+    "code": CodePayload,
+    "save": SavePayload,
+}
+
+
 def ask(session: Session, kind: ApprovalKind, subject: str, payload: dict[str, Any]) -> Answer:
-    """Ask for a decision and wait for it.
+    """Ask for a decision and wait for it; one that cannot be read is asked for again.
 
     Raises:
         RunStopped: the person decided *stop*, or the run was told to stop meanwhile.
         RunWaits: nobody may be waited for (`approve=none`), or the patience is over.
         EngineError: the decision is for another payload than the one asked for.
     """
+    while True:
+        answer = _ask_once(session, kind, subject, payload)
+        if answer.decision != "modify":
+            return answer
+        try:
+            _MODIFIED[kind].model_validate(answer.payload)
+            return answer
+        except ValidationError as error:
+            found = "; ".join(str(one["msg"]) for one in error.errors())
+            session.log(f"the changed {kind} of {answer.by} cannot be read: {found}", "error")
+            session.save()
+
+
+def _ask_once(
+    session: Session, kind: ApprovalKind, subject: str, payload: dict[str, Any]
+) -> Answer:
     request = _request(session, kind, subject, payload)
     if request.decision is None and decides_itself(session):
         request = _approve(session, request)

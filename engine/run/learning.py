@@ -75,17 +75,18 @@ def train(session: Session) -> None:
 def evaluate_policies(session: Session) -> None:
     """Evaluate on held-out seeds: the trained policy, the untrained one, and code alone."""
     plan = agreed_plan(session)
+    weights = _weights(session)
     session.enter(RunState.EVALUATING)
     actions = session.progress.coded_actions()
     spec = session.progress.policy_spec
     code_only = _evaluate(session, plan, executive_policy(session, plan, actions), actions)
-    if spec is None:
+    if spec is None or weights is None:
         found = code_only
     else:
         from engine.rl.policy_file import NetworkPolicy, PolicySpec
 
         parsed = PolicySpec.model_validate(spec)
-        trained = NetworkPolicy.load(parsed, _weights(session))
+        trained = NetworkPolicy.load(parsed, weights)
         untrained = NetworkPolicy.untrained(parsed)
         found = _evaluate(session, plan, trained, parsed.actions)
         found["baseline"] = _evaluate(session, plan, untrained, parsed.actions)
@@ -145,11 +146,33 @@ def agreed_plan(session: Session) -> Plan:
     return session.progress.plan
 
 
-def _weights(session: Session) -> bytes:
+def _weights(session: Session) -> bytes | None:
+    """Weights of the trained policy, None when nothing was trained.
+
+    A file that is lost or damaged is made anew: training goes on from its last checkpoint, which
+    is at its end.
+    """
+    if session.progress.policy_spec is None:
+        return None
     try:
-        return session.policy_file.read_bytes()
+        return _intact(session)
+    except EngineError as error:
+        session.log(f"{error.message}; it is made anew from the last checkpoint", "warning")
+        session.save(phase="train", policy_spec=None, evaluation=None)
+        train(session)
+        return _intact(session)
+
+
+def _intact(session: Session) -> bytes:
+    from engine.rl.policy_file import NetworkPolicy, PolicySpec
+
+    path = session.policy_file
+    try:
+        weights = path.read_bytes()
     except OSError as error:
         raise EngineError(
-            f"the trained policy {str(session.policy_file)!r} cannot be read: {error}",
+            f"the trained policy {str(path)!r} cannot be read: {error.strerror}",
             "Start the task again; the coded actions are kept in this run.",
         ) from error
+    NetworkPolicy.load(PolicySpec.model_validate(session.progress.policy_spec), weights)
+    return weights

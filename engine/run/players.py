@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import ValidationError
+
 from engine.agents.executive import PlanExecutive
 from engine.agents.plan import CodeProposal, Plan, SubAction
 from engine.agents.protocols import Feedback, TaskContext
@@ -102,7 +104,20 @@ def of_skill(version: SkillVersionRecord, library: Library, world: World) -> Pla
 
     A coded action alone can rarely start from nothing (iron wants a pickaxe first), so it plays
     among the coded actions it was learnt with, in plan order.
+
+    Raises:
+        ConfigError: the skill's row is damaged.
     """
+    try:
+        return _of_skill(version, library, world)
+    except (KeyError, TypeError, ValidationError) as error:
+        raise ConfigError(
+            f"skill {version.skill!r} version {version.version} is damaged: {error!r:.200}",
+            "Use another version of it, or learn the task again.",
+        ) from error
+
+
+def _of_skill(version: SkillVersionRecord, library: Library, world: World) -> Player:
     if version.kind == "policy":
         weights = library.weights(version)
         if weights is None:

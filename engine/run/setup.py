@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
+
 from engine.agents.protocols import Agents, KnownSkill, TaskContext
 from engine.agents.rules.agents import rules_agents
 from engine.events import TokensUsed
-from engine.run.session import Session
+from engine.run.session import COMMAND_SECONDS, Session
 from engine.worlds.base import World
 from engine.worlds.tasks import find_task
 from skills_db.library import Library
@@ -53,8 +55,18 @@ def _agents(session: Session) -> Agents:
         recorder=_Recorder(session, tokens, cost),
         tokens_spent=tokens,
         cost_spent=cost,
+        wait=lambda seconds: _wait(session, seconds),
+        between=session.checkpoint_stop,
     )
     return llm_agents(session.world, client)
+
+
+def _wait(session: Session, seconds: float) -> None:
+    """Sleep, but not past a person's wish to stop."""
+    until = time.monotonic() + seconds
+    while (left := until - time.monotonic()) > 0:
+        session.checkpoint_stop()
+        time.sleep(min(left, COMMAND_SECONDS))
 
 
 class _Recorder:

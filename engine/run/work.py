@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import logging
-import signal
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +19,7 @@ from engine.run.result import result
 from engine.run.saving import save_skills
 from engine.run.session import FrameCount, RunStopped, RunWaits, Session
 from engine.run.setup import agents_and_context
+from engine.run.stop import StopWish
 from engine.sandbox.pool import Sandbox
 from engine.worlds.registry import get_world
 from skills_db.database import Database
@@ -53,7 +52,8 @@ def work(run_id: str, db_url: str, home: Path) -> int:
     try:
         me = owner()
         run = database.journal.claim(run_id, me)
-        stop = _stop_on_signals()
+        stop = StopWish(database.file)
+        stop.obey_signals()
         count = FrameCount(run.frames)
         with Heartbeat(db_url, run.id, me.token, frames=lambda: count.frames):
             try:
@@ -64,17 +64,7 @@ def work(run_id: str, db_url: str, home: Path) -> int:
         database.close()
 
 
-def _stop_on_signals() -> threading.Event:
-    """SIGTERM and SIGINT ask for a stop at the next safe point instead of killing the run."""
-    stop = threading.Event()
-    for name in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(name, lambda *_: stop.set())
-    return stop
-
-
-def _work(
-    run: RunRecord, database: Database, home: Home, stop: threading.Event, count: FrameCount
-) -> int:
+def _work(run: RunRecord, database: Database, home: Home, stop: StopWish, count: FrameCount) -> int:
     journal = database.journal
     try:
         if run.kind == "play":
@@ -95,7 +85,9 @@ def _work(
                 stop_signal=stop.is_set,
                 count=count,
             )
-            return _phases(session, resumed=run.progress is not None)
+            code = _phases(session, resumed=run.progress is not None)
+            stop.require_database()
+            return code
     except (EngineError, DatabaseError) as error:
         log.exception("run %s failed", run.id)
         _fail(database, run.id, error.message, error.hint)

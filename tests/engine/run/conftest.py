@@ -31,6 +31,10 @@ class Workbench:
     url: str
     home: Path
 
+    @property
+    def database_file(self) -> Path:
+        return Path(self.url.removeprefix("sqlite:///"))
+
     def create(self, task: str = "make a wood pickaxe", **config: Any) -> RunRecord:
         wanted = RunConfig(task=task, **{**SMALL, **config})
         return self.database.journal.create_run(
@@ -51,7 +55,7 @@ class Workbench:
 @pytest.fixture
 def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workbench]:
     # The process installs signal handlers; a test process keeps its own.
-    monkeypatch.setattr("engine.run.work.signal.signal", lambda *_: None)
+    monkeypatch.setattr("engine.run.stop.signal.signal", lambda *_: None)
     url = f"sqlite:///{tmp_path / 'studio.db'}"
     database = Database.open(url)
     yield Workbench(database, url, tmp_path / "home")

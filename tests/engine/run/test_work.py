@@ -7,6 +7,7 @@ import time
 
 from engine.agents.plan import Plan
 from engine.agents.plan_edit import problems
+from engine.run.session import RunStopped
 from engine.worlds.registry import get_world
 from skills_db.records import ApprovalRecord, RunState, SkillDraft
 
@@ -135,9 +136,7 @@ def test_stop_and_keep_in_training_still_evaluates_and_saves(bench):
     run = bench.create(approve="all", frames=5_000_000)
     journal = bench.database.journal
     thread, codes = _in_background(bench, run.id)
-    deadline = time.monotonic() + 90
-    while "metrics" not in bench.kinds(run.id) and time.monotonic() < deadline:
-        time.sleep(0.05)
+    _wait_for_kind(bench, run.id, "metrics")
     journal.send(run.id, "stop_and_keep")
     thread.join(60)
     assert codes == [0]
@@ -216,3 +215,61 @@ def test_a_name_of_another_kind_is_left_alone(bench):
     names = {skill["name"] for skill in bench.database.journal.run(run.id).result["skills"]}
     assert "gather_wood_crafter_coded" in names
     assert bench.database.library.skill("gather_wood").kind == "policy"
+
+
+def test_a_decision_that_cannot_be_read_is_asked_for_again(bench):
+    run = bench.create(approve="ask")
+    journal = bench.database.journal
+    thread, _ = _in_background(bench, run.id)
+    plan = _await_approval(bench, run.id, "plan")
+    journal.decide(plan.id, "modify", by="person", payload={"plan": {"nonsense": 1}})
+    again = _await_approval(bench, run.id, "plan")
+    assert again.id != plan.id
+    journal.decide(again.id, "approve", by="person")
+    code = _await_approval(bench, run.id, "code")
+    journal.decide(code.id, "modify", by="person", payload={"plan": {}})
+    anew = _await_approval(bench, run.id, "code")
+    assert anew.id != code.id
+    assert anew.payload == code.payload
+    journal.send(run.id, "abort")
+    thread.join(30)
+    assert journal.run(run.id).state is RunState.STOPPED
+
+
+def test_a_database_removed_meanwhile_is_not_called_finished(bench):
+    run = bench.create(approve="all", frames=5_000_000)
+    thread, codes = _in_background(bench, run.id)
+    _wait_for_kind(bench, run.id, "metrics")
+    for file in bench.database_file.parent.glob("studio.db*"):
+        file.unlink()
+    thread.join(60)
+    assert codes == [3]
+    failed = bench.database.journal.run(run.id)
+    assert failed.state is RunState.FAILED
+    assert "removed or replaced" in failed.detail
+
+
+def test_a_lost_policy_file_is_made_anew_from_the_checkpoint(bench, monkeypatch):
+    run = bench.create(approve="all")
+    monkeypatch.setattr("engine.run.learning._evaluate", _stop)
+    assert bench.work(run.id) == 130
+    monkeypatch.undo()
+    monkeypatch.setattr("engine.run.stop.signal.signal", lambda *_: None)
+    policy = bench.home / "runs" / run.id / "policy.safetensors"
+    policy.write_bytes(policy.read_bytes()[:100])
+    assert bench.work(run.id) == 0
+    done = bench.database.journal.run(run.id)
+    assert done.state is RunState.FINISHED
+    started = bench.database.journal.events(run.id, kinds={"training_started"})
+    assert started[-1].payload["frames_done"] == done.result["frames"]
+
+
+def _stop(*_, **__):
+    raise RunStopped
+
+
+def _wait_for_kind(bench, run_id, kind, seconds=90.0):
+    deadline = time.monotonic() + seconds
+    while kind not in bench.kinds(run_id):
+        assert time.monotonic() < deadline, f"no {kind} event came"
+        time.sleep(0.05)

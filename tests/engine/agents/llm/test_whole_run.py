@@ -18,7 +18,7 @@ def test_a_model_leads_a_run_from_task_to_skill(
     fake: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # The process installs signal handlers; a test process keeps its own.
-    monkeypatch.setattr("engine.run.work.signal.signal", lambda *_: None)
+    monkeypatch.setattr("engine.run.stop.signal.signal", lambda *_: None)
     monkeypatch.setenv("TEST_KEY", KEY)
     url = f"sqlite:///{tmp_path / 'studio.db'}"
     with fake.serving(fake.CrafterModel(slips=True)) as server:
