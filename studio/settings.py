@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+import reprlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,15 +20,20 @@ if TYPE_CHECKING:
 PREFIX = "RLGPT_STUDIO_"
 """`RLGPT_STUDIO_THEME` sets `theme`, `RLGPT_STUDIO_LLM__MODEL` sets `model` of `[llm]`."""
 
+DEFAULT_THEME = "studio-dark"
 SECTIONS = ("keymap", "run", "llm", "training")
+OTHER_VARIABLES = (f"{PREFIX}HOME", f"{PREFIX}DB")
+"""Variables with the prefix that are no settings: `studio.paths` reads them."""
 _PLACE = re.compile(r"\(at line (\d+)")
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What a person chose; the defaults are what a fresh machine gets."""
 
-    theme: str = "studio-dark"
+    theme: str = DEFAULT_THEME
     """Name of a theme: the studio's own two, or one of Textual's."""
     editor: str | None = None
     """Command that edits a text file; None: `$VISUAL`, then `$EDITOR`."""
@@ -62,6 +68,11 @@ class Settings:
         values: dict[str, Any] = {"world": self.world, **self.run}
         values |= {"llm": dict(self.llm), "training": dict(self.training)}
         for name, value in (changes or {}).items():
+            if name == "task":
+                raise ConfigError(
+                    "The task is no setting of a run: it is what the run is started with.",
+                    'Give it as the argument: rlgpt-studio run "collect a diamond"',
+                )
             section, _, key = name.rpartition(".")
             if section and section not in ("llm", "training"):
                 raise _unknown(name, _run_names())
@@ -95,9 +106,14 @@ def load_settings(path: Path, env: Mapping[str, str]) -> Settings:
             if not isinstance(value, dict):
                 raise ConfigError(f"{where}: `{name}` must be a section.", f"Write [{name}].")
             values[name] = value
+        elif name in _run_names():
+            raise ConfigError(
+                f"{where}: `{name}` does not stand at the top of the file.", "Write it below [run]."
+            )
         else:
             raise _unknown(name, (*_PLAIN, *SECTIONS), where)
     settings = Settings(**values)
+    _check_theme(settings.theme, _where(path, text, None, "theme"))
     if settings.keymap:
         _check_keymap(settings.keymap, path, text)
     if settings.run or settings.llm or settings.training:
@@ -167,7 +183,7 @@ def _where(path: Path, text: str, section: str | None, key: str) -> str:
 def _text(name: str, value: object, where: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ConfigError(
-            f"{where}: `{name}` must be a text, not {value!r}.", f'Write {name} = "..."'
+            f"{where}: `{name}` must be a text, not {_SHORT.repr(value)}.", f'Write {name} = "..."'
         )
     return value
 
@@ -175,7 +191,9 @@ def _text(name: str, value: object, where: str) -> str:
 def _unknown(name: str, known: Sequence[str], where: str = "") -> ConfigError:
     alike = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     hint = f"Did you mean {alike[0]!r}?" if alike else f"Known are: {', '.join(known)}."
-    return ConfigError(f"{where}{': ' if where else ''}There is no setting {name!r}.", hint)
+    return ConfigError(
+        f"{where}{': ' if where else ''}There is no setting {_SHORT.repr(name)}.", hint
+    )
 
 
 def _run_names() -> list[str]:
@@ -196,31 +214,73 @@ def _check_run_sections(settings: Settings, path: Path, text: str) -> None:
         for key in getattr(settings, section):
             name = key if section == "run" else f"{section}.{key}"
             if name not in known:
-                raise _unknown(name, known, _where(path, text, section, key))
+                where = _where(path, text, section, key)
+                if key in _PLAIN:
+                    raise ConfigError(
+                        f"{where}: `{key}` does not belong into [{section}].",
+                        "Write it at the top of the file, above the first [section].",
+                    )
+                raise _unknown(name, known, where)
     values = {"task": settings.task, "world": settings.world, **settings.run}
     try:
         RunConfig.model_validate({**values, "llm": settings.llm, "training": settings.training})
     except ValidationError as error:
-        place = error.errors()[0]["loc"]
-        section = str(place[0]) if place[0] in ("llm", "training") else "run"
-        key = str(place[0] if section == "run" else place[1])
-        raise _not_valid(error, _where(path, text, section, key)) from error
+        name, _, _ = _first_error(error)
+        first, *rest = name.split(".")
+        if first not in ("llm", "training"):
+            where = _where(path, text, "run", first)
+        elif rest:
+            where = _where(path, text, first, rest[0])
+        else:
+            where = _where(path, text, None, first)
+        raise _not_valid(error, where) from error
+
+
+def _first_error(error: ValidationError) -> tuple[str, Any, str]:
+    """Name, value and reason of the first error.
+
+    A rule about several fields together is told of the first one that was given and that it names.
+    """
+    first = error.errors()[0]
+    place, value = [str(part) for part in first["loc"]], first["input"]
+    reason = str(first["msg"]).removeprefix("Value error, ")
+    if first["type"] == "value_error" and isinstance(value, Mapping):
+        named = [key for key in value if re.search(rf"\b{re.escape(str(key))}\b", reason)]
+        if named:
+            place.append(named[0])
+            value = value[named[0]]
+    return ".".join(place), value, reason
 
 
 def _not_valid(error: ValidationError, where: str) -> ConfigError:
-    first = error.errors()[0]
-    name = ".".join(str(part) for part in first["loc"])
-    if first["type"] == "extra_forbidden":
+    name, value, reason = _first_error(error)
+    if error.errors()[0]["type"] == "extra_forbidden":
         return _unknown(name, _run_names(), where)
-    what = str(first["msg"])
     return ConfigError(
-        f"{where}{': ' if where else ''}`{name}` cannot be {first['input']!r}: "
-        f"{what[:1].lower()}{what[1:]}.",
+        f"{where}{': ' if where else ''}`{name}` cannot be {_SHORT.repr(value)}: "
+        f"{reason[:1].lower()}{reason[1:]}.",
         f"Give {name} another value.",
     )
 
 
+def _check_theme(name: str, where: str) -> None:
+    if name == DEFAULT_THEME:
+        return  # nothing of Textual is imported for it
+    from textual.theme import BUILTIN_THEMES
+
+    from studio.styles.themes import THEMES
+
+    known = sorted({theme.name for theme in THEMES} | set(BUILTIN_THEMES))
+    if name not in known:
+        alike = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+        raise ConfigError(
+            f"{where}: There is no theme {_SHORT.repr(name)}.",
+            (f"Did you mean {alike[0]!r}? " if alike else "") + f"There are: {', '.join(known)}.",
+        )
+
+
 def _check_keymap(keymap: Mapping[str, object], path: Path, text: str) -> None:
+    from studio.key_names import key_problem
     from studio.keymap import KEYS
 
     known = [key.id for key in KEYS]
@@ -233,7 +293,42 @@ def _check_keymap(keymap: Mapping[str, object], path: Path, text: str) -> None:
                 f"{where}: there is no key binding {binding!r}.",
                 f"{hint}The studio's help (F1) names all of them.",
             )
-        _text(binding, keys, where)
+        problem = key_problem(_text(binding, keys, where))
+        if problem:
+            raise ConfigError(
+                f"{where}: `{binding}` cannot be {_SHORT.repr(keys)}. {problem}",
+                "Write keys like f2, ctrl+e or question_mark, separated by commas.",
+            )
+
+
+def unknown_variables(env: Mapping[str, str]) -> tuple[str, ...]:
+    """A sentence for each variable that looks like one of the studio's and is none."""
+    found = [name for name in env if name.startswith(PREFIX) and "__" not in name]
+    known = [*OTHER_VARIABLES, *(PREFIX + name.upper() for name in _PLAIN)]
+    unknown = [name for name in found if name not in known]
+    if not unknown:
+        return ()
+    for name in _run_names():
+        known.append(PREFIX + (name if "." in name else f"run.{name}").upper().replace(".", "__"))
+    return tuple(_unknown_variable(name, known) for name in sorted(unknown))
+
+
+def _unknown_variable(name: str, known: Sequence[str]) -> str:
+    alike = difflib.get_close_matches(name, known, n=1, cutoff=0.8)
+    hint = f" Did you mean {alike[0]}?" if alike else ""
+    return f"The variable {_SHORT.repr(name)} means nothing here and is ignored.{hint}"
+
+
+def _from_variable(text: str) -> Any:
+    """A list as TOML writes it becomes one; everything else stays text, which the fields parse."""
+    import tomllib
+
+    if not text.lstrip().startswith("["):
+        return text
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
 
 
 def _with_environment(values: dict[str, Any], env: Mapping[str, str]) -> Settings:
@@ -244,14 +339,16 @@ def _with_environment(values: dict[str, Any], env: Mapping[str, str]) -> Setting
         section, nested, key = variable.removeprefix(PREFIX).lower().partition("__")
         if not nested:
             if section in _PLAIN:
-                values[section] = value
+                values[section] = _text(section, value, variable)
+            if section == "theme":
+                _check_theme(value, variable)
             continue
         if section not in ("run", "llm", "training"):
             raise _unknown(section, ("run", "llm", "training"), variable)
         name = key if section == "run" else f"{section}.{key}"
         if name not in _run_names():
             raise _unknown(name, _run_names(), variable)
-        values[section] = {**values.get(section, {}), key: value}
+        values[section] = {**values.get(section, {}), key: _from_variable(value)}
         changed = True
     settings = Settings(**values)
     if changed:

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 from engine.errors import ConfigError
-from studio.settings import Settings, load_settings, save_setting
+from studio.key_names import key_problem
+from studio.keymap import KEYS
+from studio.settings import Settings, load_settings, save_setting, unknown_variables
 
 
 @pytest.fixture
@@ -83,6 +85,23 @@ def test_the_command_line_wins_over_the_environment_and_that_over_the_file(file)
         ("[llm]\ntimeout_seconds = 'x'", "line 2: `llm.timeout_seconds` cannot be 'x'", ""),
         ("[keymap]\n'studio.halp' = 'x'", "line 2: there is no key binding", "'studio.help'"),
         ("[keymap]\n'studio.help' = 3", "line 2: `studio.help` must be a text", ""),
+        ("[keymap]\n'studio.help' = 'f1,foo'", "line 2: `studio.help` cannot be 'f1,foo'", "f2"),
+        ("[keymap]\n'studio.help' = 'escpe'", "no key 'escpe'. Did you mean 'escape'?", ""),
+        ("[keymap]\n'studio.help' = 'Ctrl+e'", "no modifier 'Ctrl'. Did you mean 'ctrl'?", ""),
+        ("[keymap]\n'studio.help' = 'f1,,f2'", "no key between its commas", ""),
+        ("task = 'x'\ntheme = 'nrod'", "line 2: There is no theme 'nrod'", "'nord'"),
+        ("[run]\ntask = 'x'", "line 2: `task` does not belong into [run]", "top of the file"),
+        ("[llm]\ntheme = 'x'", "line 2: `theme` does not belong into [llm]", "top of the file"),
+        ("frames = 5000", "line 1: `frames` does not stand at the top", "below [run]"),
+        (
+            "[training]\nbatch_size = 60",
+            "line 2: `training.batch_size` cannot be 60: batch_size 60 must divide",
+            "another value",
+        ),
+        ("[training]\n\nn_envs = 3", "line 3: `training.n_envs` cannot be 3: batch_size 64", ""),
+        ("[training]\nnet_arch = ['x']", "line 2: `training.net_arch.0` cannot be 'x'", ""),
+        ("[run]\nagents = '" + "x" * 10_000 + "'", "xxx...xxx", ""),
+        ("x" * 10_000 + " = 1", "xxx...xxx", ""),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line_and_the_next_step(file, text, says, hint):
@@ -91,11 +110,57 @@ def test_what_is_wrong_is_told_with_its_line_and_the_next_step(file, text, says,
     assert "config.toml" in caught.value.message
     assert says in caught.value.message
     assert hint in caught.value.hint
+    assert len(caught.value.message) < 500
+
+
+def test_keys_as_textual_spells_them_are_taken(file):
+    text = "[keymap]\n'studio.help' = 'f12, ctrl+shift+f5,question_mark,?,A,shift+up,at,ctrl+@'"
+    assert load_settings(file(text), {}).keymap
+
+
+def test_every_key_of_the_registry_can_be_sent():
+    assert {key_problem(key.keys) for key in KEYS} == {""}
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"task": "foo"}, "The task is no setting"),
+        ({"training.batch_size": 60}, "`training.batch_size` cannot be 60: batch_size 60 must"),
+        ({"training": 3}, "`training` cannot be 3"),
+        ({"y" * 10_000: 1}, "yyy...yyy"),
+    ],
+)
+def test_a_change_that_cannot_be_is_refused(changes, says):
+    with pytest.raises(ConfigError) as caught:
+        Settings().run_config(changes, task="collect wood")
+    assert says in caught.value.message
+    assert caught.value.hint
+    assert len(caught.value.message) < 500
+
+
+def test_a_list_may_come_by_the_environment(tmp_path):
+    env = {"RLGPT_STUDIO_TRAINING__NET_ARCH": "[16, 16]"}
+    config = load_settings(tmp_path / "no.toml", env).run_config()
+    assert config.training.net_arch == (16, 16)
+
+
+def test_a_variable_that_means_nothing_is_named_with_the_one_that_was_meant():
+    env = {"RLGPT_STUDIO_HOME": "x", "RLGPT_STUDIO_DB": "x", "RLGPT_STUDIO_TASK": "x",
+           "RLGPT_STUDIO_RUN__FRAMES": "1", "PATH": "x"}  # fmt: skip
+    assert unknown_variables(env) == ()
+    lines = unknown_variables({"RLGPT_STUDIO_RUN_FRAMES": "1", "RLGPT_STUDIO_HOEM": "x", **env})
+    assert [line.rpartition("Did you mean ")[2] for line in lines] == [
+        "RLGPT_STUDIO_HOME?", "RLGPT_STUDIO_RUN__FRAMES?",
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("name", "value", "says"),
     [
+        ("RLGPT_STUDIO_THEME", "nrod", "RLGPT_STUDIO_THEME: There is no theme 'nrod'"),
+        ("RLGPT_STUDIO_TASK", " ", "RLGPT_STUDIO_TASK: `task` must be a text"),
+        ("RLGPT_STUDIO_TRAINING__NET_ARCH", "[16", "`training.net_arch` cannot be '[16'"),
         ("RLGPT_STUDIO_RUN__FRAMS", "1", "'frams'"),
         ("RLGPT_STUDIO_RUM__FRAMES", "1", "'rum'"),
         ("RLGPT_STUDIO_RUN__FRAMES", "few", "`frames` cannot be 'few'"),
