@@ -15,7 +15,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, cast
 
 from textual import work
-from textual.app import App
 from textual.binding import BindingType
 from textual.screen import Screen
 from textual.theme import Theme
@@ -29,6 +28,7 @@ from studio.screens.dialogs import Choice, ChoiceDialog, ErrorDialog
 from studio.screens.start import StartScreen
 from studio.styles.themes import THEMES
 from studio.task_check import check_task
+from studio.terminal_app import TerminalApp
 from studio.widgets.task_line import TaskLine, Wish
 from studio.widgets.too_small import HORIZONTAL, VERTICAL
 from studio.words import sentences, state_sign
@@ -43,9 +43,11 @@ _LOG = logging.getLogger(__name__)
 _T = TypeVar("_T")
 SECOND_CTRL_C_SECONDS = 2.0
 DEFAULT_FRAMES = 100_000
+ENDING = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
+"""Signals from outside that leave the studio in order."""
 
 
-class StudioApp(App[str]):
+class StudioApp(TerminalApp):
     """The studio. `return_value` after it says how to come back to the run.
 
     Args:
@@ -115,7 +117,7 @@ class StudioApp(App[str]):
     def on_mount(self) -> None:
         """The task line is there at once; whatever is slow to import waits until it is drawn."""
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        for number in ENDING:
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.add_signal_handler(number, self.leave_now)
         self.theme_changed_signal.subscribe(self, self._theme_changed)
@@ -145,7 +147,7 @@ class StudioApp(App[str]):
         self.bridge.stop()
         self.data.close()
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        for number in ENDING:
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):
                 loop.remove_signal_handler(number)
 
@@ -267,8 +269,9 @@ class StudioApp(App[str]):
         from studio.screens.steering import is_open
 
         workspace = self.workspace
-        if workspace is None or not is_open(workspace.model.run):
-            self.exit(self.goodbye())
+        # A question that the terminal is too small to show cannot be asked.
+        if workspace is None or not is_open(workspace.model.run) or self.is_too_small:
+            self.leave_now()
             return
         if self._leaving:
             return

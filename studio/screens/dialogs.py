@@ -10,11 +10,11 @@ from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.message import Message
-from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
 from studio import keymap
+from studio.screens.base import StudioModal
 from studio.widgets.paint import MUTED
 
 
@@ -38,7 +38,7 @@ class ChoiceList(OptionList):
         self.can_focus = True
 
 
-class ChoiceDialog(ModalScreen[str | None]):
+class ChoiceDialog(StudioModal[str | None]):
     """Asks for one of a few outcomes; None when the person backs out."""
 
     BINDINGS = keymap.bindings("dialog", only=frozenset({"dialog.back"}))
@@ -103,7 +103,7 @@ class CommentArea(TextArea):
             self.post_message(self.Sent())
 
 
-class CommentDialog(ModalScreen[str | None]):
+class CommentDialog(StudioModal[str | None]):
     """Asks for words to an agent; None when the person backs out, maybe empty when not."""
 
     BINDINGS = keymap.bindings("dialog")

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Footer, Static
 
 from studio import keymap
+from studio.screens.base import StudioScreen
 from studio.widgets.paint import toned
 from studio.widgets.reader import Reader
 from studio.widgets.too_small import TooSmall
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _KEYS = 16
 
 
-class HelpScreen(Screen[None]):
+class HelpScreen(StudioScreen[None]):
     """One long page to scroll; esc goes back."""
 
     app: StudioApp

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.screen import ModalScreen
 from textual.widget import Widget
 from textual.widgets import Input, Label, Select, Static, TextArea
 
 from studio import keymap
 from studio.counts import CountError, parse_count
+from studio.screens.base import StudioModal
 
 if TYPE_CHECKING:
     from engine.agents.plan import Plan, SubAction, Subtask
@@ -32,7 +32,7 @@ Apply = Callable[["Edit"], str | None]
 """Does an edit; the reason when it is refused, else None."""
 
 
-class PlanForm(ModalScreen[bool]):
+class PlanForm(StudioModal[bool]):
     """A form that stays open until its edit is accepted or the person backs out."""
 
     BINDINGS = keymap.bindings("dialog")

@@ -9,12 +9,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Container
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import Footer, Static
 
 from studio import keymap
 from studio.messages import BridgeFailed, EventsArrived, FrameArrived, RunChanged
 from studio.run_bridge import RunBridge
+from studio.screens.base import StudioScreen
 from studio.widgets.event_log import EventLog
 from studio.widgets.frame_view import FrameView
 from studio.widgets.paint import painted, spread, toned
@@ -34,7 +34,7 @@ _STANDS = {"paused": "pause", "playing": "continue"}
 """States and the commands that lead there."""
 
 
-class PlayScreen(Screen[None]):
+class PlayScreen(StudioScreen[None]):
     """Starts a run of kind `play` and follows it; leaving ends it."""
 
     app: StudioApp

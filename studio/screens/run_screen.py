@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from textual.screen import Screen
-
 from studio.notices import Notices
 from studio.run_model import RunModel
+from studio.screens.base import StudioScreen
 from studio.widgets.review_view import ReviewView
 
 if TYPE_CHECKING:
@@ -18,7 +17,7 @@ GRACE_SECONDS = 0.5
 """What has just appeared cannot be approved by a key that was meant for something else."""
 
 
-class RunScreen(Screen[None]):
+class RunScreen(StudioScreen[None]):
     """Base of the workspace and the review screen."""
 
     app: StudioApp
@@ -55,6 +54,10 @@ class RunScreen(Screen[None]):
         """The grace begins anew: what is asked was brought to the front."""
         self.model.seen_at = None
         self.note_shown()
+
+    def seen_again(self) -> None:
+        """What is asked could not be seen for a while: the grace begins anew."""
+        self.seen_from_now()
 
     @property
     def in_grace(self) -> bool:

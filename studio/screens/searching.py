@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeVar
 
 from textual import on
-from textual.screen import Screen
 from textual.widgets import Input
 
+from studio.screens.base import StudioScreen
 from studio.widgets.pick_list import PickList
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class FilterLine(Input):
     """
 
 
-class Searching(Screen[_Result]):
+class Searching(StudioScreen[_Result]):
     """Base of screens with one list that can be filtered."""
 
     app: StudioApp

@@ -8,10 +8,10 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.screen import Screen
 from textual.widgets import OptionList, Select, Static
 
 from studio import keymap
+from studio.screens.base import StudioScreen
 from studio.task_check import missing_key
 from studio.widgets.charset import ascii_only
 from studio.widgets.key_bar import KeyBar
@@ -42,7 +42,7 @@ class RecentRuns(PickList):
     """The newest runs; enter goes to one."""
 
 
-class StartScreen(Screen[None]):
+class StartScreen(StudioScreen[None]):
     """Enter starts what the task line says."""
 
     app: StudioApp

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from textual.content import Content
+from textual.geometry import Size
 from textual.widgets import Static
 
 MIN_WIDTH = 60
@@ -11,16 +12,21 @@ HORIZONTAL = [(0, "-tiny"), (MIN_WIDTH, "-narrow"), (100, "-wide")]
 VERTICAL = [(0, "-flat"), (MIN_HEIGHT, "-high")]
 
 
+def is_too_small(size: Size) -> bool:
+    """True when a terminal of that size shows the notice alone."""
+    return size.width < MIN_WIDTH or size.height < MIN_HEIGHT
+
+
 class TooSmall(Static):
     """Shown alone when the terminal has less than 60 columns or 16 rows."""
 
     def on_resize(self) -> None:
-        """Say how large the terminal is and how large it should be."""
+        """Say the way out, how large the terminal is, and how large it should be."""
         width, height = self.app.size
         self.update(
             Content.assemble(
-                (f"{width} columns, {height} rows: too small", "bold"),
-                f"\n\nMake the terminal at least {MIN_WIDTH} by {MIN_HEIGHT}.",
-                "\nA run goes on meanwhile. ctrl+q quits.",
+                ("ctrl+q quits", "bold"),
+                f"\n{width}x{height} too small"
+                f"\nneeds {MIN_WIDTH}x{MIN_HEIGHT}\n\nA run goes on meanwhile.",
             )
         )

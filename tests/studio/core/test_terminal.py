@@ -59,7 +59,7 @@ def terminal(paths, run):
         child.close(force=True)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_leaves_the_terminal_clean(run, terminal, number):
     run.approve_plan()
     run.enter(RunState.TRAINING)
