@@ -40,6 +40,12 @@ def open_studio(attach: str | None = None) -> int:
             'Without one: rlgpt-studio run "collect a diamond" --headless, or see --help.',
         )
         return BROKEN
+    if os.environ.get("TERM", "") in ("", "dumb"):
+        tell(
+            "The studio cannot draw here: TERM is not set, or it is 'dumb'.",
+            'Set TERM to the terminal\'s kind, or: rlgpt-studio run "collect a diamond" --headless',
+        )
+        return BROKEN
     from engine.errors import EngineError
     from studio.paths import find_paths
     from studio.settings import load_settings
