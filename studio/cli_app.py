@@ -5,20 +5,15 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from engine.errors import ConfigError, EngineError, UnknownName
 from studio.cli_output import BROKEN, INTERRUPTED, USAGE, Output, give, pairs, tell
-from studio.paths import Paths, find_paths, shown_url
-from studio.settings import Settings, load_settings
-
-if TYPE_CHECKING:
-    from skills_db.database import Database
-
-NAME = "rlgpt-studio"
+from studio.cli_place import here
+from studio.paths import find_paths, shown_url
+from studio.program_name import NAME
 
 app = typer.Typer(
     help="Teach an embodied agent skills. Without a command the studio opens.",
@@ -39,26 +34,6 @@ OutputOption = Annotated[
 RunArgument = Annotated[
     str, typer.Argument(metavar="RUN", help="Id, beginning or end of it, or `latest`.")
 ]
-
-
-@dataclass(frozen=True)
-class Place:
-    """Paths and settings of this call."""
-
-    paths: Paths
-    settings: Settings
-
-    def database(self) -> Database:
-        """The opened database; a context manager."""
-        from skills_db.database import Database
-
-        return Database.open(self.paths.database_url)
-
-
-def here() -> Place:
-    """Paths and settings from the environment and the configuration file."""
-    paths = find_paths(os.environ)
-    return Place(paths, load_settings(paths.config_file, os.environ))
 
 
 def call(arguments: Sequence[str]) -> int:

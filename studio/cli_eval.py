@@ -13,7 +13,7 @@ from studio.cli_show import evaluation_text
 if TYPE_CHECKING:
     from engine.run.players import Player
     from engine.worlds.base import World
-    from studio.cli_app import Place
+    from studio.cli_place import Place
 
 DEFAULT_EPISODES = 20
 

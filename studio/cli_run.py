@@ -14,8 +14,8 @@ from studio.cli_show import result_text, run_summary
 if TYPE_CHECKING:
     from engine.config import RunConfig
     from skills_db.journal import Journal
-    from studio.cli_app import Place
     from studio.cli_follow import Ending
+    from studio.cli_place import Place
 
 
 def start(

@@ -11,7 +11,7 @@ from studio.cli_output import Output, give, pairs, runnable, table
 from studio.words import ago, approver_words, duration, moment, percent, policy_words, shorten
 
 if TYPE_CHECKING:
-    from studio.cli_app import Place
+    from studio.cli_place import Place
 
 
 def list_runs(place: Place, limit: int, output: Output) -> None:
