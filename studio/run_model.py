@@ -58,6 +58,25 @@ class RunModel:
         return True
 
     @property
+    def at_work(self) -> str | None:
+        """Name of the sub-action the run asks about or works on; None where it is none."""
+        if self.approval is not None:
+            asked = self.approval.payload.get("proposal")
+            return str(asked["sub_action"]) if isinstance(asked, dict) else None
+        plan = self.view.plan
+        if plan is None or self.run is None:
+            return None
+        state = self.run.seen_state.value
+        if state == "training":
+            return next((action.name for action in plan.sub_actions("rl")), None)
+        if state not in ("coding", "trials"):
+            return None
+        named = [a.name for a in plan.sub_actions() if a.name in self.run.detail.split()]
+        if named:
+            return named[0]
+        return self.view.proposals[-1].sub_action if self.view.proposals else None
+
+    @property
     def on_asked_code(self) -> bool:
         """True when the proposal looked at is the one that is asked about."""
         return self.asks("code") and self.index is None

@@ -15,6 +15,7 @@ from textual.widgets.option_list import Option
 
 from studio import keymap
 from studio.screens.base import StudioModal
+from studio.widgets.key_bar import KeyBar
 from studio.widgets.paint import MUTED
 
 
@@ -56,6 +57,7 @@ class ChoiceDialog(StudioModal[str | None]):
             with VerticalScroll(classes="dialog-text", can_focus=False):
                 yield Static(self._text, markup=False)
             yield ChoiceList(self._choices)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         """The keyboard is where the choices are."""
@@ -121,6 +123,7 @@ class CommentDialog(StudioModal[str | None]):
             box.border_subtitle = Content("enter send · esc back")
             yield Static(self._text, markup=False, classes="dialog-text")
             yield CommentArea(placeholder=self._placeholder, compact=True)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         """Typing begins at once."""

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
 from textual.content import Content
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from studio import keymap
 from studio.screens.base import StudioScreen
+from studio.widgets.key_bar import KeyBar
 from studio.widgets.paint import toned
 from studio.widgets.reader import Reader
 from studio.widgets.too_small import TooSmall
@@ -42,7 +43,7 @@ class HelpScreen(StudioScreen[None]):
             classes="screen-title",
         )
         yield Reader(id="help-page")
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         """Written once: keys do not change while one reads."""

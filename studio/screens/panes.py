@@ -8,7 +8,9 @@ from textual import events, on
 from textual.widget import Widget
 
 from studio.screens.run_screen import RunScreen
+from studio.widgets.follow_lines import FollowLines
 from studio.widgets.pane_bar import PaneBar
+from studio.widgets.plan_editor import PlanEditor
 from studio.words import Sign
 
 PANES = (
@@ -51,10 +53,20 @@ class Panes(RunScreen):
         self.go(pane)
 
     def action_follow(self) -> None:
-        """The panes follow the run again."""
+        """The panes follow the run again, from what is newest in each of them."""
         self.following = True
         self._follow_stage()
         self._place()
+        for lines in self.query(FollowLines):
+            lines.follow_end()
+        at_work = self.model.at_work
+        if at_work is not None:
+            self.query_one(PlanEditor).select_action(at_work)
+
+    @property
+    def is_behind(self) -> bool:
+        """True when lines on the screen were scrolled away from their end."""
+        return any(is_displayed(lines) and not lines.follows for lines in self.query(FollowLines))
 
     @on(PaneBar.Picked)
     def _picked(self, message: PaneBar.Picked) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
@@ -14,6 +15,8 @@ from textual.widgets import Input, Label, Select, Static, TextArea
 from studio import keymap
 from studio.counts import CountError, parse_count
 from studio.screens.base import StudioModal
+from studio.widgets.key_bar import KeyBar
+from studio.widgets.plan_rows import BUDGET_WORDS
 
 if TYPE_CHECKING:
     from engine.agents.plan import Plan, SubAction, Subtask
@@ -50,6 +53,7 @@ class PlanForm(StudioModal[bool]):
             with VerticalScroll(can_focus=False):
                 yield from self.fields()
             yield Static(markup=False, classes="form-error")
+        yield KeyBar()
 
     def fields(self) -> ComposeResult:
         """The form's own fields."""
@@ -108,9 +112,15 @@ class ActionForm(PlanForm):
         yield _line("success", action.success if action else "", "true when it did its work")
         yield _line("precondition", action.precondition if action else "true", "when it may start")
         yield _line("interrupt", action.interrupt if action else "false", "when it must yield")
-        yield _line("budget", f"{action.budget:,}" if action else str(CODE_FRAMES), "env frames")
+        frames = action.budget if action else CODE_FRAMES
+        with _line("budget", f"{frames:,}", "env frames"):
+            yield Label(BUDGET_WORDS[action.mode if action else "code"], classes="form-unit")
         yield _text("instruction", action.instruction if action else "")
         yield _text("reason", action.reason if action else _ADDED)
+
+    @on(Select.Changed, "#field-mode")
+    def _mode_changed(self, event: Select.Changed) -> None:
+        self.query_one(".form-unit", Label).update(BUDGET_WORDS[str(event.value)])
 
     def edit(self) -> Edit:
         """One edit, so that one undo takes it back."""

@@ -9,7 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Container
 from textual.content import Content
-from textual.widgets import Footer, Static
+from textual.widgets import Static
 
 from studio import keymap
 from studio.messages import BridgeFailed, EventsArrived, FrameArrived, RunChanged
@@ -17,6 +17,7 @@ from studio.run_bridge import RunBridge
 from studio.screens.base import StudioScreen
 from studio.widgets.event_log import EventLog
 from studio.widgets.frame_view import FrameView
+from studio.widgets.key_bar import KeyBar
 from studio.widgets.paint import painted, spread, toned
 from studio.widgets.too_small import TooSmall
 from studio.words import plural, state_sign
@@ -61,7 +62,7 @@ class PlayScreen(StudioScreen[None]):
         with Container(id="play"):
             yield FrameView(empty="the world appears as soon as the skill begins")
             yield EventLog()
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         """Begin with the first seed."""

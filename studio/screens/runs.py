@@ -8,11 +8,12 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Container
 from textual.content import Content
-from textual.widgets import Footer, OptionList, Static
+from textual.widgets import OptionList, Static
 
 from studio import keymap
 from studio.screens.searching import FilterLine, Searching
 from studio.widgets.charset import ascii_only
+from studio.widgets.key_bar import KeyBar
 from studio.widgets.paint import spread, toned
 from studio.widgets.pick_list import PickList
 from studio.widgets.reader import Reader
@@ -72,7 +73,7 @@ class RunsScreen(Searching[str | None]):
             yield RunList(classes="page-list")
             yield Reader(classes="page", id="run-page")
         yield Static(_NONE_YET, markup=False, id="runs-empty", classes="empty")
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         """States change while one looks."""

@@ -8,13 +8,14 @@ from textual import on, work
 from textual.app import ComposeResult
 from textual.containers import Container, Vertical
 from textual.content import Content
-from textual.widgets import ContentSwitcher, Footer, OptionList, Static
+from textual.widgets import ContentSwitcher, OptionList, Static
 
 from studio import keymap
 from studio.screens.searching import FilterLine, Searching
 from studio.widgets.code_view import CodeView
 from studio.widgets.diff_view import DiffView
 from studio.widgets.evaluation_panel import EvaluationPanel
+from studio.widgets.key_bar import KeyBar
 from studio.widgets.paint import spread, toned
 from studio.widgets.pick_list import PickList
 from studio.widgets.skill_rows import head, kinds_words, row
@@ -70,7 +71,7 @@ class SkillsScreen(Searching[None]):
                     yield DiffView(id="skill-diff")
                     yield EvaluationPanel(id="skill-evaluation")
         yield Static(_NONE_YET, markup=False, id="skills-empty", classes="empty")
-        yield Footer(show_command_palette=False)
+        yield KeyBar()
 
     def on_mount(self) -> None:
         """Read the library once there is something on the screen."""

@@ -126,6 +126,7 @@ class WorkspaceScreen(Deciding, Steering, Panes):
         self.model.run_id = message.run.id
         self.query_one(RunStatus).show(message.run)
         self.query_one(TrainingPanel).show_state(message.run.seen_state)
+        self.query_one(ResultsPane).show_state(message.run.seen_state, message.run.detail)
         self.redraw()
         self._follow_stage()
         self.refresh_bindings()
@@ -329,7 +330,7 @@ class WorkspaceScreen(Deciding, Steering, Panes):
             "continue": run is not None and run.seen_state == "paused",
             "stop": is_open(run),
             "resume": is_resumable(run) and not self.model.is_hopeless,
-            "follow": not self.following,
+            "follow": not self.following or self.is_behind,
             "back": self.review.editing,
         }
         return applies.get(action, True)

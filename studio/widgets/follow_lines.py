@@ -102,6 +102,11 @@ class FollowLines(ScrollView, can_focus=True):
             self.unseen += added
         self.post_message(self.Changed())
 
+    def follow_end(self) -> None:
+        """To the newest line, which is followed from now on; also while it is hidden."""
+        self._go_to_end()
+        self.post_message(self.Changed())
+
     def clear(self) -> None:
         """Forget everything."""
         self._entries.clear()

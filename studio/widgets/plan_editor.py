@@ -125,6 +125,12 @@ class PlanEditor(Vertical):
         self._locked = locked
         self.refresh_bindings()
 
+    def select_action(self, name: str) -> None:
+        """Put the cursor on a sub-action, if the plan has it."""
+        plan, part = self.plan, Part("action", name)
+        if plan is not None and any(row.part == part for row in rows(plan)):
+            self._select(part)
+
     def problems(self) -> tuple[str, ...]:
         """Every reason why the plan, as it is now, cannot stand."""
         from engine.agents.plan_edit import problems

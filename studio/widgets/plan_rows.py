@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from engine.agents.plan import Mode, Plan, SubAction, Subtask
 
 MODE_WORDS: dict[str, str] = {"code": "code", "rl": "rl"}
+BUDGET_WORDS: dict[str, str] = {
+    "code": "env frames per execution",
+    "rl": "env frames of training",
+}
+"""What the budget of a mode counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,22 +116,22 @@ def _subtask_details(subtask: Subtask, width: int) -> Content:
     return _fields(
         width,
         ("goal", subtask.goal),
-        ("succeeds", subtask.success),
-        ("after", ", ".join(subtask.depends_on) or "nothing"),
+        ("success", subtask.success),
+        ("depends on", ", ".join(subtask.depends_on) or "nothing"),
     )
 
 
 def _action_details(action: SubAction, view: RunView, width: int) -> Content:
     step = view.step(action.name)
-    per = "in one execution at most" if action.mode == "code" else "of training"
     return _fields(
         width,
-        ("mode", f"{action.mode}: {action.reason}"),
-        ("do", action.instruction),
-        ("starts", action.precondition),
-        ("succeeds", action.success),
-        ("yields", action.interrupt),
-        ("budget", f"{action.budget:,} frames {per}"),
+        ("mode", action.mode),
+        ("reason", action.reason),
+        ("instruction", action.instruction),
+        ("success", action.success),
+        ("precondition", action.precondition),
+        ("interrupt", action.interrupt),
+        ("budget", f"{action.budget:,} {BUDGET_WORDS[action.mode]}"),
         *_so_far(step),
     )
 
@@ -137,7 +142,7 @@ def _so_far(step: StepView) -> Iterator[tuple[str, str]]:
         yield "so far", f"{step.words}{said}"
 
 
-_LABEL = 10
+_LABEL = 14
 
 
 def _fields(width: int, *fields: tuple[str, str]) -> Content:

@@ -10,15 +10,18 @@ from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
+from studio.widgets.charset import ascii_only
 from studio.widgets.evaluation_panel import EvaluationPanel
-from studio.widgets.paint import MUTED
+from studio.widgets.paint import MUTED, painted
 from studio.widgets.save_question import SaveQuestion
-from studio.words import plural
+from studio.words import plural, state_sign
 
 if TYPE_CHECKING:
     from engine.events import SkillSaved
 
 _EMPTY = "Results appear here after the training: the policy beside the untrained one."
+
+_EVALUATING = "the trained policy and the untrained one play on held-out seeds"
 
 
 class ResultsPane(VerticalScroll, can_focus=False):
@@ -55,6 +58,16 @@ class ResultsPane(VerticalScroll, can_focus=False):
     def kept(self) -> tuple[str, ...]:
         """Names the person wants saved."""
         return self.query_one(SaveQuestion).kept
+
+    def show_state(self, state: str, detail: str) -> None:
+        """Say what the run is doing about its results, as long as there are none."""
+        text = Content.styled(_EMPTY, MUTED)
+        if state == "evaluating":
+            text = Content.assemble(
+                painted(state_sign(state), ascii_only=ascii_only(self)),
+                f"  {detail or _EVALUATING}",
+            )
+        self.query_one("#results-empty", Static).update(text)
 
     def show_evaluation(self, evaluation: Mapping[str, Any], author: str) -> None:
         """Show the figures, and who wrote the plan and the code behind them."""

@@ -7,6 +7,8 @@ import re
 from skills_db.records import RunState
 from studio import keymap
 from studio.widgets.key_bar import KeyBar
+from studio.widgets.plan_editor import PlanEditor
+from studio.widgets.plan_rows import Part
 from studio.widgets.too_small import TooSmall
 
 TERMINAL_DEFAULT = "#c5c8c6"
@@ -87,6 +89,56 @@ async def test_the_panes_follow_the_run_until_the_person_goes_elsewhere(run, ope
         assert app.workspace.pane == "log"
         await pilot.press("f")
         await until(pilot, lambda: app.workspace.pane == "training")
+
+
+async def test_follow_goes_to_what_is_newest_everywhere(run, opened, until):
+    from engine.events import LogLine
+
+    run.approve_plan()
+    run.emit(*(LogLine(level="info", text=f"line {number}") for number in range(60)))
+    run.enter(RunState.CODING, "dig_stone")
+    async with opened(run, asks=False) as (app, pilot):
+        await until(pilot, lambda: app.workspace.pane == "code")
+        log = app.workspace.query_one("#log").lines
+        await until(pilot, lambda: log.max_scroll_y > 0)
+        assert log.follows
+        assert not app.workspace.check_action("follow", ())
+        await pilot.press("6", "g", "1", "g")
+        await until(pilot, lambda: not log.follows)
+        plan = app.workspace.query_one(PlanEditor)
+        assert plan.selected == Part("subtask", "wood")
+        await pilot.press("f")
+        await until(pilot, lambda: log.follows and log.scroll_offset.y == log.max_scroll_y)
+        assert plan.selected == Part("action", "dig_stone")
+        log.scroll_home(animate=False)  # by the mouse wheel: the keyboard is elsewhere
+        await until(pilot, lambda: app.workspace.check_action("follow", ()))
+        await pilot.press("f")
+        await until(pilot, lambda: log.follows)
+
+
+async def test_a_dialog_has_its_own_footer(run, opened, until):
+    run.ask_plan()
+    async with opened(run, size=(80, 24)) as (app, pilot):
+        await pilot.press("r")
+        await until(pilot, lambda: app.screen is not app.workspace)
+        assert lines(app)[-1].split() == ["esc", "Back", "^s", "Accept"]
+        await pilot.press("escape")
+        await until(pilot, lambda: app.screen is app.workspace)
+        assert "a Approve" in lines(app)[-1]
+
+
+async def test_every_screen_has_a_footer_of_whole_words(run, opened, until):
+    run.ask_plan()
+    words = {entry.words for entry in keymap.KEYS}
+    async with opened(run, size=(80, 24)) as (app, pilot):
+        for key in ("f1", "f2", "f3"):
+            await pilot.press(key)
+            await until(pilot, lambda: app.screen is not app.workspace)
+            await until(pilot, lambda: str(app.screen.query_one(KeyBar).content).strip())
+            offered = re.split(r"\s{2,}", str(app.screen.query_one(KeyBar).content).strip())
+            assert {entry.partition(" ")[2] for entry in offered} <= words
+            await pilot.press("escape")
+            await until(pilot, lambda: app.screen is app.workspace)
 
 
 async def test_tab_goes_through_the_panes_and_stops_the_following(run, opened, until):

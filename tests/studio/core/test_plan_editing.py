@@ -199,6 +199,24 @@ async def test_sending_the_plan_back_with_a_comment(run, opened, until):
     assert (record.decision, record.comment) == ("reject", "use fewer steps")
 
 
+async def test_pane_and_form_use_the_same_words(run, opened, until):
+    run.ask_plan()
+    async with opened(run) as (app, pilot):
+        await pilot.press("j")
+        await pilot.pause()
+        shown = str(app.screen.query_one(".plan-details Static").content)
+        assert "budget        300 env frames per execution" in shown
+        await pilot.press("e")
+        await until(pilot, lambda: isinstance(app.screen, ActionForm))
+        labels = [str(label.content) for label in app.screen.query(".form-label")]
+        for label in labels:
+            assert label == "name" or f"{label:<14}" in shown, label
+        unit = app.screen.query_one(".form-unit")
+        assert str(unit.content) == "env frames per execution"
+        app.screen.query_one("#field-mode", Select).value = "rl"
+        await until(pilot, lambda: str(unit.content) == "env frames of training")
+
+
 async def test_sending_an_edited_plan_back_asks_first(run, opened, until):
     asked = run.ask_plan()
     async with opened(run) as (app, pilot):

@@ -135,6 +135,16 @@ async def test_an_unknown_task_is_not_cured_by_going_on(database, kit, opened, u
         await until(pilot, lambda: "run.resume" not in offered(app))
 
 
+async def test_the_results_say_that_they_are_being_made(run, opened, until):
+    run.enter(RunState.EVALUATING, "trained: episode 3 of 20")
+    async with opened(run, asks=False) as (app, pilot):
+        await until(pilot, lambda: app.workspace.pane == "results")
+        empty = app.workspace.query_one("#results-empty")
+        await until(pilot, lambda: "evaluating  trained: episode 3 of 20" in str(empty.content))
+        run.enter(RunState.EVALUATING)
+        await until(pilot, lambda: "on held-out seeds" in str(empty.content))
+
+
 async def test_the_save_question_keeps_what_stays_ticked(run, opened, until, kit):
     asked = run.ask_save()
     async with opened(run) as (app, pilot):
