@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from engine.errors import ConfigError
 
 AgentsName = Literal["rules", "llm"]
 ApprovalPolicy = Literal["ask", "all", "none"]
@@ -89,6 +92,40 @@ class RunConfig(BaseModel):
     episode_length: int | None = Field(default=None, ge=10)
     llm: LlmConfig = LlmConfig()
     training: TrainingConfig = TrainingConfig()
+
+    def changed(self, changes: Mapping[str, Any]) -> RunConfig:
+        """The configuration a run goes on with; what would undo its work so far stays.
+
+        Args:
+            changes: by name; fields of the language model are written `llm.model`.
+
+        Raises:
+            ConfigError: a name that may not change, or a value that cannot work.
+        """
+        values = self.model_dump()
+        for name, value in changes.items():
+            section, _, field = name.rpartition(".")
+            known = LlmConfig.model_fields if section == "llm" else CHANGEABLE
+            if section not in ("", "llm") or field not in known:
+                raise ConfigError(
+                    f"`{name}` of a run cannot be changed once it has begun",
+                    f"What can: llm.NAME, {', '.join(sorted(CHANGEABLE))}.",
+                )
+            (values["llm"] if section else values)[field] = value
+        try:
+            return RunConfig.model_validate(values)
+        except ValidationError as error:
+            found = error.errors()[0]
+            where = ".".join(str(part) for part in found["loc"])
+            raise ConfigError(
+                f"`{where}` cannot be so: {found['msg']}", "Give it another value."
+            ) from error
+
+
+CHANGEABLE = frozenset(
+    {"approve", "agents", "trials", "trial_pass_rate", "code_retries", "plan_iterations"}
+)
+"""Settings that a resumed run may have otherwise than before."""
 
 
 class Home:

@@ -71,11 +71,14 @@ def log_tail(run_id: str, home: Path, lines: int = 20) -> str:
     try:
         with log_file(run_id, home).open("rb") as file:
             file.seek(0, os.SEEK_END)
-            file.seek(max(0, file.tell() - 64 * 1024))
-            text = file.read().decode(errors="replace")
+            start = max(0, file.tell() - 64 * 1024)
+            file.seek(start)
+            found = file.read().decode(errors="replace").splitlines()
     except OSError:
         return ""
-    return "\n".join(text.splitlines()[-lines:])
+    if start and len(found) > 1:
+        del found[0]  # its beginning was not read
+    return "\n".join(found[-lines:])
 
 
 def is_running(pid: int) -> bool:

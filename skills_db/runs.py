@@ -119,6 +119,13 @@ class RunStore(Store):
             if session.execute(change).first() is not None:
                 self._drop_commands(session, run_id)
 
+    def set_config(self, run_id: str, config: Json) -> None:
+        """What the run is to go on with; for a run that is resumed."""
+        change = update(Run).where(Run.id == run_id).values(config=config).returning(Run.id)
+        with self._write() as session:
+            if session.execute(change).first() is None:
+                raise no_run(run_id)
+
     def set_state(
         self, run_id: str, state: RunState, detail: str = "", *, result: Json | None = None
     ) -> None:

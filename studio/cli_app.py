@@ -10,10 +10,11 @@ from typing import Annotated, Any, Literal
 import typer
 
 from engine.errors import ConfigError, EngineError, UnknownName
-from studio.cli_output import BROKEN, INTERRUPTED, USAGE, Output, give, pairs, tell
+from studio.cli_output import BROKEN, INTERRUPTED, USAGE, Output, brief, give, pairs, tell
 from studio.cli_place import here
 from studio.paths import find_paths, shown_url
 from studio.program_name import NAME
+from studio.settings import unknown_variables
 
 app = typer.Typer(
     help="Teach an embodied agent skills. Without a command the studio opens.",
@@ -41,12 +42,15 @@ def call(arguments: Sequence[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+    if "_RLGPT_STUDIO_COMPLETE" not in os.environ:
+        for line in unknown_variables(os.environ):
+            tell(f"Warning: {line}")
     try:
         app(args=list(arguments), prog_name=NAME)
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else 0
     except EngineError as error:
-        tell(f"Error: {error.message}", error.hint)
+        tell(f"Error: {brief(error.message)}", error.hint)
         return USAGE if isinstance(error, ConfigError | UnknownName) else BROKEN
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -64,7 +68,7 @@ def _database_code(error: Exception) -> int | None:
 
     if not isinstance(error, DatabaseError):
         return None
-    tell(f"Error: {error.message}", error.hint)
+    tell(f"Error: {brief(error.message)}", error.hint)
     return USAGE if isinstance(error, NotFound | RunIsAlive) else BROKEN
 
 
@@ -72,7 +76,7 @@ def _version(wanted: bool) -> None:
     if wanted:
         from importlib.metadata import version
 
-        sys.stdout.write(f"{NAME} {version(NAME)}\n")
+        give("text", {}, f"{NAME} {version(NAME)}")
         raise typer.Exit
 
 
@@ -143,7 +147,7 @@ def _assignment(text: str) -> tuple[str, Any]:
 
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise ConfigError(f"`--set {text}` says no value.", "Write it like --set trials=3.")
+        raise ConfigError(f"`--set {brief(text, 60)}` says no value.", "Write it like --set trials=3.")
     try:
         return name.strip(), tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
@@ -157,13 +161,24 @@ def resume(
     approve: Annotated[
         Literal["all"] | None, typer.Option(help="`all`: approve whatever it asks from here on.")
     ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Go on otherwise: llm.max_cost_usd=5"),
+    ] = None,
     output: OutputOption = "text",
 ) -> None:
     """Go on with a run where it was stopped, interrupted or left waiting."""
     from studio.cli_run import go_on
 
     raise typer.Exit(
-        go_on(here(), run, approve_all=approve == "all", headless=headless, output=output)
+        go_on(
+            here(),
+            run,
+            approve_all=approve == "all",
+            headless=headless,
+            output=output,
+            changes=dict(_assignment(change) for change in changes or ()),
+        )
     )
 
 

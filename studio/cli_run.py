@@ -47,12 +47,20 @@ def start(
     return _open(created.id)
 
 
-def go_on(place: Place, run_id: str, *, approve_all: bool, headless: bool, output: Output) -> int:
+def go_on(
+    place: Place,
+    run_id: str,
+    *,
+    approve_all: bool,
+    headless: bool,
+    output: Output,
+    changes: Mapping[str, Any],
+) -> int:
     """Resumes a run (or follows it, if a process works on it); returns the exit code.
 
     Raises:
         NotFound: no such run.
-        ConfigError: the run is finished.
+        ConfigError: the run is finished, at work, or cannot be changed so.
     """
     with place.database() as database:
         journal = database.journal
@@ -69,6 +77,16 @@ def go_on(place: Place, run_id: str, *, approve_all: bool, headless: bool, outpu
             journal.send(found.id, "approve_all")
         known = journal.last_seq(found.id)
         alive = found.owner is not None and found.seen_state is not RunState.INTERRUPTED
+        if changes:
+            if alive:
+                raise ConfigError(
+                    f"A process works on run {found.id}: its settings cannot change meanwhile.",
+                    "Stop it first, then resume it with the changes.",
+                )
+            from engine.config import RunConfig
+
+            config = RunConfig.model_validate(found.config).changed(changes)
+            journal.set_config(found.id, config.model_dump(mode="json"))
         if headless:
             if alive:
                 tell(f"A process works on run {found.id} already; following it.")
@@ -127,7 +145,11 @@ def _work(
     pid = None if alive else _launch(place, run.id)
     ending = follow(journal, run, place.paths.home, pid=pid, after=after)
     data = _ending_json(place, journal, ending)
-    give(output, data, result_text(data))
+    try:
+        give(output, data, result_text(data))
+    except OutputLost as error:
+        # The run ended as it did, and its result is kept: the exit code tells of the run.
+        tell(f"Error: {error.message}", f"See the result: rlgpt-studio runs show {run.id}")
     if ending.error:
         tell(f"Error: {ending.error}", ending.hint)
     if ending.code == INTERRUPTED:

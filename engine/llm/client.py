@@ -36,6 +36,7 @@ CALL_ATTEMPTS = 4
 FIRST_WAIT_SECONDS = 0.5
 BETWEEN_SECONDS = 0.2
 CONNECT_SECONDS = 5.0
+OPENAI_URL = "https://api.openai.com"
 
 _log = logging.getLogger(__name__)
 
@@ -134,6 +135,7 @@ class LlmClient:
             LlmError: the server cannot be reached, refuses, or answers garbage.
             BudgetSpent: before a call, when tokens or money are used up.
         """
+        self._require_key()
         opening = [Message("system", system), Message("user", prompt)]
         conversation = opening
         problems: Sequence[str] = ()
@@ -178,6 +180,15 @@ class LlmClient:
         if self._opened is not None:
             self._opened.close()
             self._opened = None
+
+    def _require_key(self) -> None:
+        """OpenAI's own server never answers without a key; a local one may."""
+        if self._key is None and self.config.base_url.startswith(OPENAI_URL):
+            raise LlmError(
+                f"there is no key in {self.config.api_key_env!r}, and {OPENAI_URL!r} wants one",
+                "Set the variable, name a server of your own in `llm.base_url`, "
+                "or use `--agents rules`.",
+            )
 
     # --- one completion, in whichever mode the server takes ---------------------------------
 

@@ -43,8 +43,8 @@ class StopWish:
         """
         if self.database_is_gone:
             raise EngineError(
-                f"the database file {str(self._file)!r} was removed or replaced while the run worked: "
-                "nothing it did since then is kept",
+                f"the database file {str(self._file)!r} was removed or replaced while the run "
+                "worked: nothing it did since then is kept",
                 "Put the file back if you can, or start the task again.",
             )
 

@@ -48,7 +48,9 @@ class Asker:
 
     def __init__(self, base_url: str, **settings: Any) -> None:
         env = {"TEST_KEY": settings.pop("key", KEY)}
-        spent = {name: settings.pop(name) for name in ("tokens_spent",) if name in settings}
+        spent = {
+            name: settings.pop(name) for name in ("tokens_spent", "between") if name in settings
+        }
         self.calls: list[LlmCallRecord] = []
         self.waits: list[float] = []
         self.client = LlmClient(

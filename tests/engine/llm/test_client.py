@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -359,3 +360,25 @@ def test_the_models_of_a_server(serve: Serve, asker: Make) -> None:
     assert asker(serve(GOOD).base_url).client.models() == ("test-model",)
     with pytest.raises(LlmError, match="no connection"):
         asker("http://127.0.0.1:9/v1").client.models()
+
+
+def test_a_person_may_end_the_wait_for_an_answer(serve: Serve, asker: Make, fake: Any) -> None:
+    class Enough(Exception):
+        pass
+
+    def between() -> None:
+        raise Enough
+
+    one = asker(serve(fake.Reply(silent=True)).base_url, timeout_seconds=60, between=between)
+    began = time.monotonic()
+    with pytest.raises(Enough):
+        ask(one)
+    assert time.monotonic() - began < 10
+
+
+def test_openai_without_a_key_is_not_even_asked(asker: Make) -> None:
+    one = asker("https://api.openai.com/v1", key="")
+    with pytest.raises(LlmError, match="no key in 'TEST_KEY'") as caught:
+        ask(one)
+    assert "--agents rules" in caught.value.hint
+    assert one.calls == []
