@@ -148,7 +148,8 @@ class Library(Store):
             if skill is None:
                 raise _no_skill(session, name)
             wanted = skill.versions if number is None else number
-            row = _row(session, name, wanted)
+            # More than a database's integer holds is no version either.
+            row = _row(session, name, wanted) if 0 < wanted < 2**31 else None
             if row is None:
                 raise NotFound(
                     f"The skill {name!r} has no version {wanted!r}.",

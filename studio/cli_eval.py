@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from engine.errors import ConfigError
-from studio.cli_output import INTERRUPTED, Output, give, tell
+from studio.cli_output import INTERRUPTED, Output, brief, give, tell
 from studio.cli_show import evaluation_text
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from studio.cli_place import Place
 
 DEFAULT_EPISODES = 20
+LAST_SEED = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,18 +75,30 @@ def seed_range(seeds: str | None, episodes: int | None) -> range:
         first = int(RunConfig.model_fields["eval_seed_start"].default)
         return range(first, first + (episodes or DEFAULT_EPISODES))
     start, colon, stop = seeds.partition(":")
+    shown = brief(seeds, 60)
     if not (start.isdecimal() and (stop.isdecimal() or not colon)):
-        raise ConfigError(f"`--seeds {seeds}` is no range.", "Write it like --seeds 1000:1020.")
+        raise ConfigError(f"`--seeds {shown}` is no range.", "Write it like --seeds 1000:1020.")
+    # By the number of digits first: Python itself refuses to read thousands of them.
+    if max(len(start.lstrip("0")), len(stop.lstrip("0"))) > 10:
+        raise _too_large(shown)
     first = int(start)
-    if not colon:
-        return range(first, first + (episodes or DEFAULT_EPISODES))
-    found = range(first, int(stop))
+    last = int(stop) if colon else first + (episodes or DEFAULT_EPISODES)
+    if max(first, last) > LAST_SEED + 1:
+        raise _too_large(shown)
+    found = range(first, last)
     if not found or (episodes or 0) > len(found):
         raise ConfigError(
-            f"`--seeds {seeds}` has {len(found)} seeds for {episodes or 'some'} episodes.",
+            f"`--seeds {shown}` has {len(found)} seeds for {episodes or 'some'} episodes.",
             "Give as many seeds as episodes, or leave one of the two out.",
         )
     return found[:episodes]
+
+
+def _too_large(shown: str) -> ConfigError:
+    return ConfigError(
+        f"`--seeds {shown}` is too large: the last seed is {LAST_SEED}.",
+        "Write it like --seeds 1000:1020.",
+    )
 
 
 def _player(place: Place, wanted: Wanted) -> tuple[str, World, Player]:
@@ -106,8 +119,10 @@ def _player(place: Place, wanted: Wanted) -> tuple[str, World, Player]:
             world = get_world(run.world)
             return f"run {run.id}", world, players.of_run(run, Home(place.paths.home), world)
         name, _, number = str(wanted.skill).partition("@")
-        if number and not number.isdecimal():
-            raise ConfigError(f"`{number}` is no version.", "Write it like --skill name@2.")
+        if number and not (number.isdecimal() and len(number) < 10):
+            raise ConfigError(
+                f"`{brief(number, 60)}` is no version.", "Write it like --skill name@2."
+            )
         version = database.library.version(name, int(number) if number else None)
         _same_world(wanted.world, version.world, f"The skill {name!r}")
         world = get_world(version.world)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import signal
 import threading
 import time
@@ -15,7 +16,9 @@ from typing import TYPE_CHECKING
 
 from engine.process import is_running, log_tail
 from skills_db.errors import DatabaseError, NotRunning
+from skills_db.liveness import STALE, this_host
 from skills_db.records import EventRecord, RunRecord, RunState
+from skills_db.types import utc_now
 from studio.cli_output import FAILED, FINISHED, INTERRUPTED, WAITING, tell
 from studio.event_words import FREQUENT_KINDS, describe, line_of
 
@@ -28,6 +31,8 @@ EPISODES_SECONDS = 30.0
 """How often the episodes of an evaluation are told between the first and the last one."""
 STOP_SECONDS = 30.0
 """How long a run may take to reach a safe point after Ctrl-C before it is left alone."""
+FULL_BYTES = 5 * 2**20
+"""A disk with less free space than this is why a process died: it could not even say so."""
 _PAGE = 500
 _LAST = re.compile(r"episode (\d+) of \1$")
 
@@ -72,6 +77,10 @@ class Follower:
                 ended = self._pid is not None and not is_running(self._pid)
                 self._tell_events()
                 run = self._journal.run(self._before.id)
+                if ended and _is_worked_on(run):
+                    # It was started twice at once, and the other process was faster.
+                    tell(f"Another process works on run {run.id}; following it.")
+                    self._pid, ended = None, False
                 if ended or (self._pid is None and self._is_over(run)):
                     self._tell_events()
                     return self._ending(run)
@@ -111,6 +120,8 @@ class Follower:
         return self._presses > 1 or time.monotonic() > self._stop_by
 
     def _is_over(self, run: RunRecord) -> bool:
+        if run.state is not RunState.FINISHED and _is_worked_on(run):
+            return False  # a resumed run has its old state until its process has set another
         return run.seen_state.is_final or (run.state is RunState.WAITING and run.owner is None)
 
     def _tell_events(self) -> None:
@@ -160,11 +171,34 @@ class Follower:
             )
         tail = log_tail(run.id, self._home)
         tell(tail or "Its process.log is empty.")
+        if _is_full(self._home):
+            return Ending(
+                run,
+                FAILED,
+                f"The process of run {run.id} is gone: the disk of {str(self._home)!r} is full.",
+                f"Free some space, then go on with it: rlgpt-studio resume {run.id}",
+            )
         return Ending(run, FAILED, f"The process of run {run.id} is gone (killed?).", resume)
 
     def _went_on(self, run: RunRecord) -> bool:
         """True when a process has worked on the run since it is followed."""
         return self._pid is None or run.updated_at > self._before.updated_at
+
+
+def _is_worked_on(run: RunRecord) -> bool:
+    """True when the run has a living process, whatever its state says."""
+    if run.owner is None or run.heartbeat_at is None:
+        return False
+    if run.owner.host == this_host() and not is_running(run.owner.pid):
+        return False
+    return utc_now() - run.heartbeat_at < STALE
+
+
+def _is_full(home: Path) -> bool:
+    try:
+        return shutil.disk_usage(home).free < FULL_BYTES
+    except OSError:
+        return False
 
 
 def follow(

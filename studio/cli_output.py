@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TextIO
 
+from engine.errors import EngineError
 from studio.program_name import NAME, program_name
 
 FINISHED, BROKEN, USAGE, FAILED, WAITING, INTERRUPTED = 0, 1, 2, 3, 4, 130
@@ -18,26 +21,67 @@ _COMMAND = re.compile(
 )
 
 
+class OutputLost(EngineError):
+    """What was to be written to stdout could not be written."""
+
+
 def tell(message: str, hint: str = "") -> None:
     """A line for the person, and what to do next, on stderr; commands in it can be typed."""
     message, hint = runnable(plain(message)), runnable(plain(hint))
-    sys.stderr.write(f"{message}\n" + (f"  {hint}\n" if hint else ""))
-    sys.stderr.flush()
+    if sys.stderr is None:
+        return  # closed by the caller (`2>&-`): who does that wants to hear nothing
+    try:
+        sys.stderr.write(f"{message}\n" + (f"  {hint}\n" if hint else ""))
+        sys.stderr.flush()
+    except OSError:
+        _drop(sys.stderr)
 
 
 def give(output: Output, data: Mapping[str, Any], text: str) -> None:
-    """The result on stdout: the JSON object and nothing else, or the text."""
+    """The result on stdout: the JSON object and nothing else, or the text.
+
+    Raises:
+        OutputLost: stdout is closed or its disk is full.
+    """
     import json
 
     if output == "json":
         text = json.dumps(_finite(data), indent=2, allow_nan=False, default=_iso)
-    sys.stdout.write(plain(text) + "\n")
-    sys.stdout.flush()
+    if sys.stdout is None:
+        raise _lost("it is closed")
+    try:
+        sys.stdout.write(plain(text) + "\n")
+        sys.stdout.flush()
+    except OSError as error:
+        _drop(sys.stdout)
+        if error.errno == errno.EPIPE:
+            return  # `| head` has seen enough
+        raise _lost(str(error.strerror)) from error
+
+
+def _lost(reason: str) -> OutputLost:
+    return OutputLost(
+        f"The result cannot be written to stdout: {reason}.",
+        "Send it somewhere else, or free some space on that disk.",
+    )
+
+
+def _drop(stream: TextIO) -> None:
+    """Sends what is left of the stream nowhere: Python would write it, and fail, at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def runnable(text: str) -> str:
     """The text with every command as it works here, also where the program is not on `PATH`."""
     return _COMMAND.sub(lambda _: program_name(), text)
+
+
+def brief(text: str, length: int = 400) -> str:
+    """The text without its middle where it is longer: beginning and reason stay."""
+    half = length // 2
+    return text if len(text) <= length else f"{text[:half]}…{text[-half:]}"
 
 
 def plain(text: str) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.errors import ConfigError
+
 APP = "rlgpt-studio"
 HOME_VARIABLE = "RLGPT_STUDIO_HOME"
 DATABASE_VARIABLE = "RLGPT_STUDIO_DB"
@@ -28,10 +30,13 @@ def find_paths(env: Mapping[str, str]) -> Paths:
     """Paths from the environment: `RLGPT_STUDIO_HOME` holds everything, `RLGPT_STUDIO_DB` wins.
 
     Without them the folders are those that the system has for data, configuration and logs.
+
+    Raises:
+        ConfigError: a variable names the home of a user who is not there.
     """
     own = env.get(HOME_VARIABLE, "").strip()
     if own:
-        home = Path(own).expanduser().absolute()
+        home = _expanded(own, HOME_VARIABLE).absolute()
         config, log = home / "config.toml", home / "studio.log"
     else:
         import platformdirs
@@ -54,5 +59,15 @@ def _absolute(url: str) -> str:
     for scheme in _SQLITE:
         name = url.removeprefix(scheme)
         if name != url and name and not name.startswith(("/", ":", "file:")):
-            return f"{scheme}{Path(name).expanduser().absolute()}"
+            return f"{scheme}{_expanded(name, DATABASE_VARIABLE).absolute()}"
     return url
+
+
+def _expanded(name: str, variable: str) -> Path:
+    try:
+        return Path(name).expanduser()
+    except RuntimeError as error:
+        raise ConfigError(
+            f"{variable} cannot be {name!r}: there is no such user, or no home of one.",
+            f"Write the whole path, like {variable}=/home/me/studio.",
+        ) from error

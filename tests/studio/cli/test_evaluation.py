@@ -60,3 +60,23 @@ def test_a_run_with_nothing_to_evaluate_says_so(cli, database):
     other = cli("eval", "--run", run.id, "--world", "minedojo")
     assert other.code == 2
     assert "'crafter', not 'minedojo'" in other.err
+
+
+@pytest.mark.parametrize(
+    "seeds", [str(2**31), f"0:{2**31 + 1}", "9" * 30 + ":" + "9" * 40, "9" * 9999]
+)
+def test_seeds_have_a_bound(cli, seeds):
+    answer = cli("eval", "--policy", "random", "--seeds", seeds)
+    assert (answer.code, answer.out) == (2, "")
+    assert "is too large: the last seed is 2147483647" in answer.err
+    assert len(answer.err) < 300
+
+
+def test_the_last_seed_may_be_used():
+    assert seed_range(f"{2**31 - 1}:{2**31}", None) == range(2**31 - 1, 2**31)
+
+
+def test_a_version_larger_than_any_is_not_there(cli):
+    answer = cli("eval", "--skill", f"wood@{'9' * 40}")
+    assert answer.code == 2
+    assert "is no version" in answer.err

@@ -87,3 +87,16 @@ def test_a_broken_configuration_is_told_with_its_line(cli, home: Path, command):
     assert answer.code == (1 if command == ["doctor"] else 2)
     assert "config.toml, line 4" in shown
     assert "'training.n_envs'" in shown
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [("RLGPT_STUDIO_HOME", "~nosuch/x"), ("RLGPT_STUDIO_DB", "sqlite:///~nosuch/x.db")],
+)
+def test_a_home_of_nobody(cli, monkeypatch, variable, value):
+    monkeypatch.setenv(variable, value)
+    for command in (("paths",), ("runs", "list"), ("doctor",)):
+        answer = cli(*command)
+        assert (answer.code, answer.out) == (2, "")
+        assert f"{variable} cannot be '~nosuch/x" in answer.err
+        assert "Write the whole path" in answer.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from sqlalchemy import text
 
 from skills_db.records import LlmCallRecord, RunState, SkillDraft
 
@@ -136,3 +137,23 @@ def test_a_skill_is_shown_with_code_figures_and_origin(cli, database):
     assert missing.code == 2
     assert "'collect_wood'" in missing.err
     assert cli("skills", "show", "collect_wood", "--version", "9").code == 2
+
+
+def test_a_damaged_skill_is_told_and_hides_no_other(cli, database):
+    save(database, "good")
+    with database.engine.begin() as connection:
+        connection.execute(
+            text("INSERT INTO skills SELECT 'bad', world, kind, description, 1, updated_at "
+                 "FROM skills")
+        )  # fmt: skip
+        connection.execute(
+            text("INSERT INTO skill_versions SELECT 'bad', 1, description, code, code_hash, "
+                 "weights_hash, success_rate, episodes, run_id, agents, approver, 'no json', "
+                 "created_at FROM skill_versions")
+        )  # fmt: skip
+    for arguments in (("list",), ("search", "good")):
+        listed = cli("skills", *arguments, "-o", "json")
+        assert [skill["name"] for skill in listed.json["skills"]] == ["good"]
+    shown = cli("skills", "show", "bad")
+    assert (shown.code, shown.out) == (1, "")
+    assert "The skill 'bad' version 1 is damaged" in shown.err
