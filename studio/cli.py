@@ -21,6 +21,10 @@ _COMPLETION = "_RLGPT_STUDIO_COMPLETE"
 def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command line; returns the exit code."""
     given = list(sys.argv[1:] if arguments is None else arguments)
+    for argument in given:
+        if not _is_text(argument):
+            tell(f"Error: The argument {_readable(argument)} is not UTF-8 text.", "Write it anew.")
+            return USAGE
     # The two ways into the screen come before Typer: nothing may delay the first paint.
     if _COMPLETION not in os.environ:
         if not given:
@@ -34,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def open_studio(attach: str | None = None) -> int:
     """Opens the screen, on a run when one is named; returns the exit code."""
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not (sys.stdin and sys.stdout and sys.stdin.isatty() and sys.stdout.isatty()):
         tell(
             "The studio needs a terminal, and this is none.",
             'Without one: rlgpt-studio run "collect a diamond" --headless, or see --help.',
@@ -50,8 +54,8 @@ def open_studio(attach: str | None = None) -> int:
     from studio.paths import find_paths
     from studio.settings import load_settings
 
-    paths = find_paths(os.environ)
     try:
+        paths = find_paths(os.environ)
         settings = load_settings(paths.config_file, os.environ)
     except EngineError as error:
         tell(error.message, error.hint)
@@ -65,6 +69,21 @@ def open_studio(attach: str | None = None) -> int:
         tell(left)
     code = app.return_code
     return FINISHED if code is None else int(code)
+
+
+def _is_text(argument: str) -> bool:
+    """False for bytes the shell gave that are no UTF-8: Python carries them as surrogates."""
+    try:
+        argument.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _readable(argument: str) -> str:
+    import reprlib
+
+    return reprlib.repr(os.fsencode(argument))[1:]
 
 
 def _log_to(file: str) -> None:

@@ -147,7 +147,9 @@ def _assignment(text: str) -> tuple[str, Any]:
 
     name, equals, value = text.partition("=")
     if not equals or not name.strip():
-        raise ConfigError(f"`--set {brief(text, 60)}` says no value.", "Write it like --set trials=3.")
+        raise ConfigError(
+            f"`--set {brief(text, 60)}` says no value.", "Write it like --set trials=3."
+        )
     try:
         return name.strip(), tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
@@ -203,7 +205,7 @@ def attach(
 
 @runs_app.command("list")
 def runs_list(
-    limit: Annotated[int, typer.Option(min=1, help="How many at most.")] = 50,
+    limit: Annotated[int, typer.Option(min=1, max=1_000_000, help="How many at most.")] = 50,
     output: OutputOption = "text",
 ) -> None:
     """List runs, the newest first."""
@@ -276,7 +278,9 @@ def evaluate(
     task: Annotated[
         str | None, typer.Option(help="Task whose success is counted (with --policy).")
     ] = None,
-    episodes: Annotated[int | None, typer.Option(min=1, help="How many; 20 if not said.")] = None,
+    episodes: Annotated[
+        int | None, typer.Option(min=1, max=10_000, help="How many; 20 if not said.")
+    ] = None,
     seeds: Annotated[
         str | None, typer.Option(metavar="A:B", help="World seeds from A up to but without B.")
     ] = None,

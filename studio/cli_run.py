@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import ConfigError, EngineError
 from skills_db.records import RunRecord, RunState
-from studio.cli_output import BROKEN, FAILED, FINISHED, INTERRUPTED, WAITING, Output, give, tell
+from studio.cli_output import (
+    BROKEN,
+    FAILED,
+    FINISHED,
+    INTERRUPTED,
+    WAITING,
+    Output,
+    OutputLost,
+    give,
+    tell,
+)
 from studio.cli_show import result_text, run_summary
 
 if TYPE_CHECKING:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from importlib.metadata import version
@@ -190,3 +191,57 @@ def test_an_error_of_the_program_is_not_hidden(monkeypatch):
     monkeypatch.setattr("studio.cli_app.here", lambda: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         main(["runs", "list"])
+
+
+@pytest.mark.parametrize("arguments", [("runs", "show"), ("attach",), ("run",)])
+def test_an_argument_that_is_no_text_is_refused(cli, arguments):
+    answer = cli(*arguments, os.fsdecode(b"a\xff"))
+    assert (answer.code, answer.out) == (2, "")
+    assert r"'a\xff' is not UTF-8" in answer.err
+
+
+def test_long_input_is_told_shortly(cli):
+    for arguments in (("runs", "show"), ("skills", "show"), ("eval", "--run")):
+        answer = cli(*arguments, "x" * 10_000)
+        assert answer.code == 2
+        assert answer.err.startswith(("Error: There is no", "Error: No"))
+        assert len(answer.err) < 800
+
+
+@pytest.mark.parametrize("arguments", [("paths",), ("--version",), ("runs", "list")])
+@pytest.mark.parametrize("where", ["full", "closed"])
+def test_a_result_that_cannot_be_written_is_told(arguments, where):
+    redirected = ">/dev/full" if where == "full" else ">&-"
+    done = subprocess.run(
+        ["sh", "-c", f'"$0" -m studio.cli "$@" {redirected}', sys.executable, *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    reason = "No space left on device" if where == "full" else "it is closed"
+    assert done.stderr.splitlines()[0] == (
+        f"Error: The result cannot be written to stdout: {reason}."
+    )
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+
+
+def test_without_stderr_the_result_is_given_all_the_same(home):
+    done = subprocess.run(
+        ["sh", "-c", '"$0" -m studio.cli paths 2>&-; "$0" -m studio.cli runs show no 2>/dev/full',
+         sys.executable], capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert str(home) in done.stdout
+    assert done.returncode == 2
+
+
+def test_a_variable_that_means_nothing_is_told_of(cli, monkeypatch):
+    monkeypatch.setenv("RLGPT_STUDIO_RUN_FRAMES", "5000")
+    answer = cli("paths")
+    assert answer.code == 0
+    assert answer.err == (
+        "Warning: The variable 'RLGPT_STUDIO_RUN_FRAMES' means nothing here and is ignored. "
+        "Did you mean RLGPT_STUDIO_RUN__FRAMES?\n"
+    )

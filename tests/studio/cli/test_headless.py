@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import threading
+from types import SimpleNamespace
 
 import pytest
 
 import engine.process
 from skills_db.records import RunState
-from studio import cli_run
+from studio import cli_follow, cli_run
+from studio.cli_output import OutputLost
 from studio.program_name import program_name
 
 FINISH = """
@@ -243,3 +247,90 @@ with Heartbeat(url, run_id, me.token):
     assert (answer.code, answer.json["state"]) == (0, "finished")
     assert "following it" in answer.err
     assert "the same process" in answer.err
+
+
+def test_the_slower_of_two_processes_goes_on_following_the_faster_one(
+    process, database, home, monkeypatch, capsys
+):
+    journal = database.journal
+    run = journal.create_run(kind="task", task="t", world="crafter", agents="rules", config={})
+    journal.set_state(run.id, RunState.STOPPED)
+    run = journal.run(run.id)
+    process("""
+with Heartbeat(url, run_id, me.token):
+    say("claimed")
+    while "pause" not in journal.take_commands(run_id):
+        time.sleep(0.02)
+    journal.set_state(run_id, RunState.TRAINING)
+    say("the faster process")
+    leave(RunState.FINISHED, result={"run": run_id, "state": "finished"})
+""")
+    engine.process.launch(run.id, db_url=database.url, home=home)
+    while not journal.last_seq(run.id):
+        threading.Event().wait(0.02)
+    slower = subprocess.Popen([sys.executable, "-c", ""])
+    slower.wait()
+    tell = cli_follow.tell
+
+    def tell_and_go_on(message: str, hint: str = "") -> None:
+        tell(message, hint)
+        if "following it" in message:
+            journal.send(run.id, "pause")
+
+    monkeypatch.setattr(cli_follow, "tell", tell_and_go_on)
+    ending = cli_follow.follow(journal, run, home, pid=slower.pid)
+    assert (ending.code, ending.run.state, ending.error) == (0, RunState.FINISHED, "")
+    assert "the faster process" in capsys.readouterr().err
+
+
+def test_a_full_disk_is_named_when_a_process_dies(cli, process, home, monkeypatch):
+    process("""
+journal.set_state(run_id, RunState.TRAINING)
+os.kill(os.getpid(), signal.SIGKILL)
+""")
+    asked = []
+
+    def full(path):
+        asked.append(path)
+        return SimpleNamespace(total=10**9, used=10**9, free=4096)
+
+    monkeypatch.setattr(cli_follow.shutil, "disk_usage", full)
+    answer = cli(*RUN)
+    assert asked == [home]
+    assert answer.code == 3
+    assert f"the disk of {str(home)!r} is full" in answer.json["error"]
+    assert answer.json["hint"].startswith("Free some space")
+    assert f"resume {answer.json['run']}" in answer.json["hint"]
+
+
+def test_the_end_of_a_long_log_begins_with_a_whole_line(home):
+    file = engine.process.log_file("a-run", home)
+    file.parent.mkdir(parents=True)
+    file.write_text("".join(f"{number} {'x' * 7000}\n" for number in range(20)))
+    lines = engine.process.log_tail("a-run", home).splitlines()
+    assert [line.split()[0] for line in lines] == [str(number) for number in range(11, 20)]
+    file.write_text("short\nlog")
+    assert engine.process.log_tail("a-run", home) == "short\nlog"
+
+
+def test_a_finished_run_keeps_its_exit_code_without_a_place_for_its_result(
+    cli, process, monkeypatch, database
+):
+    process(FINISH)
+
+    def lost(*_: object) -> None:
+        raise OutputLost("The result cannot be written to stdout: it is closed.")
+
+    monkeypatch.setattr(cli_run, "give", lost)
+    answer = cli(*RUN)
+    run = database.journal.runs()[0]
+    assert answer.code == 0
+    assert "cannot be written to stdout" in answer.err
+    assert f"runs show {run.id}" in answer.err
+
+
+def test_the_task_is_not_changed_by_a_setting(cli, database):
+    answer = cli(*RUN, "--set", "task=foo")
+    assert (answer.code, answer.out) == (2, "")
+    assert "The task is no setting" in answer.err
+    assert database.journal.runs() == ()
