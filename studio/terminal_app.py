@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from textual import events
 from textual.app import App
@@ -38,5 +38,5 @@ class TerminalApp(App[str]):
 
     def action_command_palette(self) -> None:
         """Find a command by its words."""
-        if self.use_command_palette and not CommandPalette.is_open(self):
+        if self.use_command_palette and not CommandPalette.is_open(cast(App[object], self)):
             self.push_screen(StudioPalette(id="--command-palette"))
