@@ -68,7 +68,8 @@ def test_a_signal_leaves_the_terminal_clean(run, terminal, number):
     child.expect_exact("gather_wood")
     child.kill(number)
     child.expect_exact(ALTERNATE_OFF)
-    child.expect_exact(f"LEFT: The run goes on. Come back with: rlgpt-studio attach {run.id}")
+    child.expect_exact("LEFT: The run goes on. Come back with: ")
+    child.expect_exact(f"rlgpt-studio attach {run.id}")
     child.expect(pexpect.EOF)
     child.wait()
     assert child.exitstatus == 0
@@ -81,7 +82,7 @@ def test_the_terminal_gets_its_mouse_back(run, terminal):
     child.expect_exact("finished")
     child.send("q")
     child.expect_exact(MOUSE_OFF)
-    child.expect_exact("LEFT: The run is over.")
+    child.expect_exact("LEFT: The run is finished.")
     child.expect(pexpect.EOF)
 
 
