@@ -53,8 +53,9 @@ async def test_too_small_says_so_and_recovers(run, opened, until):
             await until(pilot, lambda: app.screen.query_one(TooSmall).display)
             if width >= 40:
                 text = " ".join(" ".join(lines(app)).split())
-                assert f"{width} columns, {height} rows" in text
-                assert "at least 60 by 16" in text
+                assert f"{width}x{height} too small" in text
+                assert "needs 60x16" in text
+                assert "ctrl+q quits" in text
             await pilot.resize_terminal(80, 24)
             await until(pilot, lambda: not app.screen.query_one(TooSmall).display)
             assert shown(app) == ["plan"]

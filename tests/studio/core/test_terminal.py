@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import stat
 import sys
@@ -40,8 +41,6 @@ def terminal(paths, run):
     children = []
 
     def start(**env):
-        import os
-
         code = STUDIO.format(home=str(paths.home), url=paths.database_url, run=run.id)
         child = pexpect.spawn(
             sys.executable,
@@ -74,6 +73,23 @@ def test_a_signal_leaves_the_terminal_clean(run, terminal, number):
     child.wait()
     assert child.exitstatus == 0
     assert run.journal.take_commands(run.id) == ()
+
+
+@pytest.mark.parametrize("kind", ["dumb", ""])
+def test_a_terminal_that_cannot_be_drawn_in_is_refused(kind):
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "studio.cli"],
+        encoding="utf-8",
+        timeout=30,
+        env={**os.environ, "TERM": kind},
+    )
+    child.expect(pexpect.EOF)
+    assert "cannot draw here" in child.before
+    assert "--headless" in child.before
+    assert "\x1b" not in child.before
+    child.wait()
+    assert child.exitstatus == 1
 
 
 def test_the_terminal_gets_its_mouse_back(run, terminal):
