@@ -18,6 +18,8 @@ from skills_db.records import ApprovalKind, ApprovalRecord, Decision, RunState
 POLL_SECONDS = 0.2
 PATIENCE_SECONDS = 900.0
 """After that long without a decision the process leaves; a decision starts a new one."""
+SHORT_PATIENCE_SECONDS = 20.0
+"""The same for a run with `approve=none` that somebody has attached to and decided in."""
 POLICY, PERSON_ALL = "policy:all", "person:all"
 UNASKED = frozenset({POLICY, PERSON_ALL})
 """Deciders that stand for a person who is not asked each time."""
@@ -83,13 +85,13 @@ def _ask_once(
     session: Session, kind: ApprovalKind, subject: str, payload: dict[str, Any]
 ) -> Answer:
     request = _request(session, kind, subject, payload)
-    if request.decision is None and decides_itself(session):
-        request = _approve(session, request)
+    if request.decision is None:
+        session.control()  # *approve all* may have been said before this process began
+        if decides_itself(session):
+            request = _approve(session, request)
     if request.decision is None:
         session.enter(RunState.WAITING, f"{kind}: {subject}")
-        if session.config.approve == "none":
-            raise RunWaits
-        request = _wait(session, request)
+        request = _wait(session, request, _patience(session))
     if request.decision == "stop":
         raise RunStopped
     return _answer(request)
@@ -124,14 +126,22 @@ def _approve(session: Session, request: ApprovalRecord) -> ApprovalRecord:
         return session.journal.approval(request.id)
 
 
-def _wait(session: Session, request: ApprovalRecord) -> ApprovalRecord:
+def _patience(session: Session) -> float:
+    """How long to wait for a person, in seconds."""
+    if session.config.approve == "ask":
+        return PATIENCE_SECONDS
+    nobody_came_yet = session.progress.plan_approved_by is None
+    return 0.0 if nobody_came_yet else SHORT_PATIENCE_SECONDS
+
+
+def _wait(session: Session, request: ApprovalRecord, patience: float) -> ApprovalRecord:
     since = time.monotonic()
     while request.decision is None:
         if session.control() in ("abort", "stop_and_keep"):
             raise RunStopped
         if session.progress.approve_all:
             return _approve(session, request)
-        if time.monotonic() - since > PATIENCE_SECONDS:
+        if time.monotonic() - since >= patience:
             raise RunWaits
         time.sleep(POLL_SECONDS)
         request = session.journal.approval(request.id)

@@ -11,7 +11,7 @@ from engine.run.approval import UNASKED, Answer, ask
 from engine.run.learning import agreed_plan
 from engine.run.progress import CodeWork, SavedSkill
 from engine.run.session import Session
-from skills_db.errors import NotFound
+from skills_db.errors import DamagedRecord, NotFound
 from skills_db.records import RunState, SkillDraft, SkillVersionRecord
 
 
@@ -84,7 +84,7 @@ def _offer(session: Session, draft: SkillDraft) -> Offer:
 def _newest(session: Session, name: str) -> SkillVersionRecord | None:
     try:
         return session.library.version(name)
-    except NotFound:
+    except (NotFound, DamagedRecord):
         return None
 
 

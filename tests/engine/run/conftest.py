@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -60,11 +60,3 @@ def bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Workbench
     database = Database.open(url)
     yield Workbench(database, url, tmp_path / "home")
     database.close()
-
-
-@pytest.fixture
-def patience(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
-    def set_patience(seconds: float) -> None:
-        monkeypatch.setattr("engine.run.approval.PATIENCE_SECONDS", seconds)
-
-    return set_patience

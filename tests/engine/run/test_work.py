@@ -62,7 +62,8 @@ def test_nothing_runs_without_approval(bench):
     assert not {"code_proposed", "trial", "metrics"} & set(bench.kinds(run.id))
 
 
-def test_a_decision_made_while_no_process_lives_counts(bench):
+def test_a_decision_made_while_no_process_lives_counts(bench, monkeypatch):
+    monkeypatch.setattr("engine.run.approval.SHORT_PATIENCE_SECONDS", 0.1)
     run = bench.create(approve="none")
     assert bench.work(run.id) == 4
     asked = bench.database.journal.pending(run.id)
@@ -75,7 +76,15 @@ def test_a_decision_made_while_no_process_lives_counts(bench):
     assert "trial" not in bench.kinds(run.id)
 
 
-def test_an_edited_plan_is_the_one_worked_on(bench, patience):
+def test_approve_all_said_between_two_processes_counts(bench):
+    run = bench.create(approve="none")
+    assert bench.work(run.id) == 4
+    bench.database.journal.send(run.id, "approve_all")
+    assert bench.work(run.id) == 0
+    assert bench.database.journal.run(run.id).state is RunState.FINISHED
+
+
+def test_an_edited_plan_is_the_one_worked_on(bench):
     run = bench.create(approve="ask")
     thread, _ = _in_background(bench, run.id)
     asked = _await_approval(bench, run.id, "plan")
