@@ -153,7 +153,9 @@ def test_detach_leaves_the_run_alone_and_attach_shows_what_happened(studio, home
     again.press("s", "enter")
     done = _wait_state(again, journal, run.id, RunState.FINISHED, RunState.FAILED)
     assert done.state is RunState.FINISHED, done.detail
-    assert 0 < done.result["frames"] < 400_000
+    result = _wait_for(again, lambda: journal.run(run.id).result)
+    assert 0 < result["frames"] < 400_000
+    again.wait("Finished")
     again.press("q")
     assert again.leave() == 0
 
