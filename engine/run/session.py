@@ -134,13 +134,15 @@ class Session:
         )
         self._flushed = time.monotonic()
 
-    def enter(self, state: RunState, detail: str = "") -> None:
-        """Tell that the run is in another state."""
+    def enter(
+        self, state: RunState, detail: str = "", result: dict[str, Any] | None = None
+    ) -> None:
+        """Tell that the run is in another state; `result` comes with the last one."""
         if (state, detail) != self._state:
             self._state = (state, detail)
             self.emit(StateChanged(state=state.value, detail=detail))
             self.flush()
-            self.journal.set_state(self.run_id, state, detail)
+            self.journal.set_state(self.run_id, state, detail, result=result)
 
     # --- commands -----------------------------------------------------------------------
 

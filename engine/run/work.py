@@ -140,8 +140,7 @@ def _end(session: Session, state: RunState, code: int) -> int:
     if state is RunState.FINISHED:
         session.emit(RunFinished(result=outcome))
     detail = "" if state is RunState.FINISHED else f"in phase {session.progress.phase}"
-    session.enter(state, detail)
-    session.journal.set_state(session.run_id, state, detail, result=outcome)
+    session.enter(state, detail, outcome)
     return code
 
 
