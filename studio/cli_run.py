@@ -20,9 +20,9 @@ from studio.cli_output import (
     tell,
 )
 from studio.cli_show import result_text, run_summary
+from studio.task_check import check_task
 
 if TYPE_CHECKING:
-    from engine.config import RunConfig
     from skills_db.journal import Journal
     from studio.cli_follow import Ending
     from studio.cli_place import Place
@@ -41,7 +41,7 @@ def start(
     if not headless and (code := _no_terminal()):
         return code
     config = place.settings.run_config(changes, task=task)
-    _check_task(config)
+    check_task(config)
     with place.database() as database:
         created = database.journal.create_run(
             kind="task",
@@ -117,16 +117,6 @@ def _open(run_id: str) -> int:
     from studio.cli import open_studio
 
     return open_studio(attach=run_id)
-
-
-def _check_task(config: RunConfig) -> None:
-    """Refuses a task before a run is made of it; what a model may be asked is for it to say."""
-    from engine.worlds.registry import get_world
-    from engine.worlds.tasks import find_task
-
-    world = get_world(config.world)
-    if config.agents == "rules":
-        find_task(world, config.task)
 
 
 def _launch(place: Place, run_id: str) -> int:
