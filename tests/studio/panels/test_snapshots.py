@@ -18,6 +18,7 @@ from studio.app import StudioApp
 from studio.styles.themes import THEMES
 from studio.widgets.evaluation_panel import EvaluationPanel
 from studio.widgets.event_log import EventLog
+from studio.widgets.pick_list import PickList
 from studio.widgets.training_panel import TrainingPanel
 from studio.widgets.trial_panel import TrialPanel
 
@@ -131,6 +132,23 @@ def test_event_log_on_a_light_ground(snap_compare: Compare, make: ModuleType, ut
     assert snap_compare(PanelApp(log, "studio-light"), terminal_size=(80, 24), run_before=fill)
 
 
+async def pick(pilot: Pilot[str], row: int) -> None:
+    """Goes down to a row once the list is there to be gone down in."""
+    listed = pilot.app.screen.query_one(PickList)
+    for _ in range(500):
+        if listed.has_focus and listed.option_count > row and listed.highlighted is not None:
+            break
+        await pilot.pause(0.02)
+    while listed.highlighted is not None and listed.highlighted < row:
+        before = listed.highlighted
+        await pilot.press("j")
+        for _ in range(500):
+            if listed.highlighted != before:
+                break
+            await pilot.pause(0.02)
+    assert listed.highlighted == row
+
+
 @sizes
 def test_skills_screen(
     snap_compare: Compare,
@@ -146,7 +164,7 @@ def test_skills_screen(
 
     async def go(pilot: Pilot[str]) -> None:
         await open_screen(pilot, "f2")
-        await pilot.press("j")
+        await pick(pilot, row=1)
         await settle(pilot)
 
     assert snap_compare(studio, terminal_size=size, run_before=go)
@@ -167,7 +185,7 @@ def test_runs_screen(
 
     async def go(pilot: Pilot[str]) -> None:
         await open_screen(pilot, "f3")
-        await pilot.press("j", "j")
+        await pick(pilot, row=2)
         await settle(pilot)
 
     assert snap_compare(studio, terminal_size=size, run_before=go)
