@@ -6,7 +6,6 @@ import logging
 from collections.abc import Callable
 from pathlib import Path
 
-from engine.agents.two_loop import plan_and_code
 from engine.config import Home, RunConfig
 from engine.errors import BudgetSpent, EngineError
 from engine.events import Resumed, RunFailed, RunFinished
@@ -20,6 +19,7 @@ from engine.run.saving import save_skills
 from engine.run.session import FrameCount, RunStopped, RunWaits, Session
 from engine.run.setup import agents_and_context
 from engine.run.stop import StopWish
+from engine.run.two_loop import plan_and_code
 from engine.sandbox.pool import Sandbox
 from engine.worlds.registry import get_world
 from skills_db.database import Database

@@ -6,12 +6,12 @@ the critic's verdict is the success predicate checked by program.
 
 from __future__ import annotations
 
-from engine.agents.coding import Coder
 from engine.agents.plan import Critique, Plan, SubAction, Subtask
 from engine.agents.plan_edit import problems, share_training
 from engine.errors import PlanError
 from engine.events import AgentSaid, PlanApproved, PlanProposed
 from engine.run.approval import ask
+from engine.run.coding import Coder
 from engine.run.session import Session
 from skills_db.records import RunState
 
