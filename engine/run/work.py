@@ -55,11 +55,12 @@ def work(run_id: str, db_url: str, home: Path) -> int:
         stop = StopWish(database.file)
         stop.obey_signals()
         count = FrameCount(run.frames)
-        with Heartbeat(db_url, run.id, me.token, frames=lambda: count.frames):
-            try:
+        try:
+            with Heartbeat(db_url, run.id, me.token, frames=lambda: count.frames):
                 return _work(run, database, Home(home), stop, count)
-            finally:
-                database.journal.release(run.id, me.token)
+        finally:
+            # Only once the heart has stopped: it would take a released run for a stolen one.
+            database.journal.release(run.id, me.token)
     finally:
         database.close()
 
