@@ -43,7 +43,9 @@ class Terminal:
             "OMP_NUM_THREADS": "1",
             "LANG": "C.UTF-8",
         }
-        environment.pop("NO_COLOR", None)
+        # A test runner may say how wide its own output is; the pseudo-terminal has its own size.
+        for name in ("NO_COLOR", "COLUMNS", "LINES"):
+            environment.pop(name, None)
         self.screen = pyte.Screen(columns, rows)
         self._stream = pyte.ByteStream(self.screen)
         self.started = time.monotonic()

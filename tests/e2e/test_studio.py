@@ -64,9 +64,9 @@ def test_from_a_task_in_words_to_a_saved_skill_that_plays(studio, home, journal)
     run = journal.runs()[0]
     assert journal.pending(run.id).kind == "plan"
     terminal.press("j", "m")
-    terminal.wait("approves your edits", "marked it rl")
+    terminal.wait("your edits", "marked it rl")
     terminal.press("u")
-    terminal.wait("Your turn", gone="approves your edits")
+    terminal.wait("Your turn", gone="your edits")
     time.sleep(0.6)
     terminal.press("a")
 

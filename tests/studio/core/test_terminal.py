@@ -41,6 +41,8 @@ def terminal(paths, run):
     children = []
 
     def start(**env):
+        # A test runner may say how wide its own output is; the pseudo-terminal has its own size.
+        own = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}
         code = STUDIO.format(home=str(paths.home), url=paths.database_url, run=run.id)
         child = pexpect.spawn(
             sys.executable,
@@ -48,7 +50,7 @@ def terminal(paths, run):
             dimensions=(30, 100),
             encoding="utf-8",
             timeout=30,
-            env={**os.environ, "TERM": "xterm-256color", "TEXTUAL_ANIMATIONS": "none", **env},
+            env={**own, "TERM": "xterm-256color", "TEXTUAL_ANIMATIONS": "none", **env},
         )
         children.append(child)
         return child
