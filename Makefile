@@ -34,8 +34,11 @@ types: $(STAMP)
 contracts: $(STAMP)
 	$(BIN)/lint-imports
 
+# Screens and pseudo-terminals are timed by people's patience: what fails on a loaded machine is
+# run once more, alone; what fails again has failed.
 unit: $(STAMP)
-	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(XDIST) --dist loadgroup -q
+	OMP_NUM_THREADS=1 $(BIN)/pytest -n $(XDIST) --dist loadgroup -q || \
+	OMP_NUM_THREADS=1 $(BIN)/pytest -q --last-failed --last-failed-no-failures none
 
 snapshots: $(STAMP) ## draw the SVG snapshots anew, after a look at the difference
 	$(BIN)/pytest -q tests/studio --snapshot-update

@@ -9,6 +9,7 @@ import pytest
 
 from engine.events import CodeProposed, DeviceSampled, Evaluated, TrainingMetrics, TrainingStarted
 from skills_db.records import RunState
+from studio.widgets.save_question import SaveQuestion
 
 SIZES = [(80, 24), (120, 40)]
 
@@ -73,6 +74,9 @@ def picture(frozen, snap_compare, until):
                 await until(pilot, lambda: app.workspace.model.approval == asked)
                 if asked is not None and asked.kind == "plan":
                     await until(pilot, lambda: app.workspace.query_one("#plan").editable)
+                if asked is not None and asked.kind == "save":
+                    await until(pilot, lambda: _has_keys(app, SaveQuestion))
+                    await pilot.pause(0.2)
             else:
                 await until(pilot, lambda: app.is_painted)
             app.clock = lambda: float("inf")
@@ -87,6 +91,13 @@ def picture(frozen, snap_compare, until):
         return snap_compare(app, terminal_size=size, run_before=settle)
 
     return run, compare
+
+
+def _has_keys(app, kind):
+    """True when the keyboard is in a widget of that kind."""
+    return app.focused is not None and any(
+        isinstance(node, kind) for node in app.focused.ancestors_with_self
+    )
 
 
 @pytest.mark.parametrize("size", SIZES)
