@@ -63,7 +63,6 @@ class StudioApp(TerminalApp):
         "styles/panes.tcss",
         "styles/dialogs.tcss",
         "styles/panels.tcss",
-        "styles/panels.tcss",
     ]
     BINDINGS: ClassVar[list[BindingType]] = keymap.bindings("studio")
     COMMANDS = {StudioCommands}
