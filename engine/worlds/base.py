@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -108,6 +108,61 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
     @abstractmethod
     def episode_frames(self) -> int:
         """Env frames since the last reset."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchStep:
+    """What one frame brought to every episode of a batch; arrays of length `size`."""
+
+    rewards: NDArray[np.float64]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+    changed: NDArray[np.bool_]
+    """What `act` of the stub returns."""
+
+
+class WorldBatch(Protocol):
+    """Several independent episodes in one process, all advanced by one frame at a time."""
+
+    size: int
+    observation_size: int
+    term_names: tuple[str, ...]
+    """Every term of the vocabulary as predicates write it: `wood`, `sleeping`, `near(table)`."""
+    terms: NDArray[np.float64]
+    """Value of each term now, shape (size, len(term_names)); flags and tests are 0.0 or 1.0."""
+    players: Sequence[PlayerState]
+
+    def begin(self, index: int, seed: int) -> None:
+        """Start the first episode of a seed at one place of the batch."""
+        ...
+
+    def step(self, actions: NDArray[np.int64]) -> BatchStep:
+        """One frame of every episode; the caller begins those anew that ended."""
+        ...
+
+    def observe(self, indices: NDArray[np.int64]) -> Observation:
+        """Observations of some places, shape (len(indices), observation_size)."""
+        ...
+
+    def achievements(self, index: int) -> frozenset[str]:
+        """What was unlocked in this episode."""
+        ...
+
+    def frames(self, index: int) -> int:
+        """Env frames of this episode."""
+        ...
+
+    def snapshot(self, index: int) -> bytes:
+        """The whole state of one episode incl. random streams; no pickle inside."""
+        ...
+
+    def restore(self, index: int, snapshot: bytes) -> None:
+        """Go on from a snapshot; what follows is step for step what followed before."""
+        ...
+
+    def frame(self, index: int, size: int = 64) -> NDArray[np.uint8]:
+        """A picture for the eye, shape (size, size, 3); drawing never changes the game."""
+        ...
 
 
 class World(Protocol):
