@@ -21,12 +21,13 @@ LONGEST_REST = 96
 class _Choice:
     action: CodedAction
     precondition: Predicate
+    due: Predicate
     success: Predicate
     interrupt: Predicate
 
 
 class PlanExecutive:
-    """Chooses the first coded action in plan order that may run and still has something to do.
+    """Chooses the first coded action in plan order that may run, is due and is not done yet.
 
     An action that ended at once without success is left out for some frames, and longer each time:
     choosing it again in the same state could only repeat that. What it remembers is of one episode;
@@ -40,6 +41,7 @@ class PlanExecutive:
             _Choice(
                 action,
                 parse(action.precondition, words),
+                parse(action.due, words),
                 parse(action.success, words),
                 parse(action.interrupt, words),
             )
@@ -68,6 +70,7 @@ class PlanExecutive:
         return (
             self._rests_until.get(choice.action.name, 0.0) <= now
             and choice.precondition.holds(player)
+            and choice.due.holds(player)
             and not choice.success.holds(player)
         )
 

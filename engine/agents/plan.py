@@ -30,9 +30,11 @@ class SubAction(Record):
     success: str
     """Predicate that says the sub-action did what it was for."""
     precondition: str = "true"
-    """Predicate that must hold before it starts; becomes the action mask."""
+    """Predicate that must hold before it can start at all; becomes the action mask."""
     interrupt: str = "false"
     """Predicate that makes a running coded action yield to the policy."""
+    due: str = "true"
+    """Predicate that says when code alone starts it; a policy may choose it at other times too."""
     budget: int = Field(gt=0, le=100_000_000)
     """Env frames: the longest one execution may take (code), or the training share (rl)."""
 

@@ -20,7 +20,9 @@ from engine.worlds.predicate import Constant, parse
 
 Edit = Callable[[Plan], Plan]
 SubtaskField = Literal["goal", "success", "depends_on"]
-ActionField = Literal["reason", "instruction", "success", "precondition", "interrupt", "budget"]
+ActionField = Literal[
+    "reason", "instruction", "success", "precondition", "interrupt", "due", "budget"
+]
 CODE_FRAMES = 300
 """Budget of a sub-action that becomes code: frames of one execution."""
 TRAINING_FRAMES = 100_000
@@ -309,6 +311,7 @@ def _bad_action(action: SubAction, world: World, words: Vocabulary) -> Iterator[
     yield from _bad_predicate(where, "success", action.success, words, trivial=(True, False))
     yield from _bad_predicate(where, "precondition", action.precondition, words, trivial=(False,))
     yield from _bad_predicate(where, "interrupt", action.interrupt, words, trivial=(True,))
+    yield from _bad_predicate(where, "due", action.due, words, trivial=())
     if not action.instruction.strip():
         yield f"{where} has no instruction: say what should be coded or learnt"
     if action.budget <= 0:

@@ -51,10 +51,11 @@ class _Start:
 class TrialRunner:
     """Runs trials of one plan's sub-actions, one per seed.
 
-    Before each trial the precondition is brought about (with success still open) by the approved
-    actions alone, as the executive would choose them; where the player dies on the way or does not
-    get there, another seed is tried. The snapshots reached are kept, so a new version of the code
-    starts from the same moments.
+    Before each trial the moment at which code alone would run it is brought about (the precondition
+    holds, it is due, success is still open) by the approved actions alone, as the executive would
+    choose them; where the player dies on the way or does not get there, another seed is tried. What
+    is never due, because only a policy chooses it, starts where its precondition holds. The
+    snapshots reached are kept, so a new version of the code starts from the same moments.
 
     An execution that is interrupted is taken up again once the approved actions have dealt with the
     interruption, as in real use; budget and frames count those of the code alone.
@@ -162,13 +163,14 @@ class TrialRunner:
 
     def _start(self, stage: _Stage, action: CodedAction, index: int, seed: int) -> _Start:
         approved = frozenset(f"{h.name}:{code_hash(h.code)}" for h in stage.helpers)
-        key = (seed, approved, f"{action.precondition} | {action.success}")
+        key = (seed, approved, f"{_start_of(action)} | {action.success}")
         if key not in self._starts:
             self._starts[key] = self._search(stage, action, index, seed)
         return self._starts[key]
 
     def _search(self, stage: _Stage, action: CodedAction, index: int, seed: int) -> _Start:
-        open_case = f"({action.precondition}) and not ({action.success})"
+        start = _start_of(action)
+        open_case = f"({start}) and not ({action.success})"
         wanted = parse(open_case, self._world.vocabulary())
         beyond = max(self._seeds) + 1 + index
         others = [beyond + n * len(self._seeds) for n in range(SEEDS_PER_TRIAL - 1)]
@@ -179,7 +181,7 @@ class TrialRunner:
             if not reason:
                 return _Start(candidate, stage.env.snapshot())
             reasons.append(f"seed {candidate}: {reason}")
-        why = f"`{action.precondition}` could not be brought about; {'; '.join(reasons)}"
+        why = f"`{start}` could not be brought about; {'; '.join(reasons)}"
         return _Start(seed, None, why)
 
 
@@ -282,6 +284,15 @@ class _Stage:
         return following
 
 
+def _start_of(action: CodedAction) -> str:
+    """Predicate of the moment a trial starts in."""
+    if action.due in ("true", "false"):
+        return action.precondition
+    if action.precondition == "true":
+        return action.due
+    return f"({action.precondition}) and ({action.due})"
+
+
 def coded_action(sub_action: SubAction, proposal: CodeProposal) -> CodedAction:
     """Approved code of a sub-action as an option."""
     return CodedAction(
@@ -290,6 +301,7 @@ def coded_action(sub_action: SubAction, proposal: CodeProposal) -> CodedAction:
         success=sub_action.success,
         precondition=sub_action.precondition,
         interrupt=sub_action.interrupt,
+        due=sub_action.due,
         max_frames=sub_action.budget,
         version=proposal.version,
     )

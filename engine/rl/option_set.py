@@ -47,6 +47,7 @@ class OptionSet:
         vocabulary = world.vocabulary()
         self._preconditions = [parse(action.precondition, vocabulary) for action in self.actions]
         self._interrupts = [parse(action.interrupt, vocabulary) for action in self.actions]
+        self._dues = [parse(action.due, vocabulary) for action in self.actions]
         self._successes = [parse(action.success, vocabulary) for action in self.actions]
         self._programs: list[LoadedProgram] = []
         try:
@@ -70,16 +71,17 @@ class OptionSet:
         """What the plan says of each coded action now, 0 for no.
 
         First for all of them whether it may run (the mask), then whether what it is for is done
-        already, then which one comes next: the first in plan order that may run and is not done.
-        Whether to follow the plan is what the policy learns.
+        already, then which one comes next: the first in plan order that may run, is due and is not
+        done. Whether to follow the plan is what the policy learns.
         """
         features = np.zeros((len(_FEATURES), len(self.actions)), dtype=np.float32)
         may_run, done, comes_next = features
         may_run[:] = mask[self.primitives :]
         done[:] = [success.holds(player) for success in self._successes]
-        candidates = np.flatnonzero(may_run > done)
-        if candidates.size:
-            comes_next[candidates[0]] = 1.0
+        for candidate in np.flatnonzero(may_run > done):
+            if self._dues[candidate].holds(player):
+                comes_next[candidate] = 1.0
+                break
         return features.ravel() * np.float32(FEATURE_WEIGHT)
 
     def execution(self, index: int) -> OptionExecution:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from engine.agents.plan import Outcome
@@ -19,7 +19,8 @@ class CodedAction:
     """Approved code as one action of the RL action space (an option; Sutton et al. 1999).
 
     `precondition` is the initiation set (the action mask), the code is the policy; it terminates
-    when the code returns, when `interrupt` holds, or after `max_frames` env frames.
+    when the code returns, when `interrupt` holds, or after `max_frames` env frames. `due` says when
+    code alone runs it (`engine.agents.executive`); a policy is free to choose it at other times.
     """
 
     name: str
@@ -27,6 +28,7 @@ class CodedAction:
     success: str
     precondition: str
     interrupt: str
+    due: str = field(default="true", kw_only=True)
     max_frames: int
     version: int = 1
 

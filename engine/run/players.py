@@ -152,6 +152,7 @@ def _companions(version: SkillVersionRecord, plan: Plan) -> tuple[CodedAction, .
             success=action.success,
             precondition=action.precondition,
             interrupt=action.interrupt,
+            due=action.due,
             max_frames=action.budget,
             version=int(known[action.name]["version"]),
         )

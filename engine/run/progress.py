@@ -50,6 +50,7 @@ class CodeWork(Record):
             success=self.sub_action.success,
             precondition=self.sub_action.precondition,
             interrupt=self.sub_action.interrupt,
+            due=self.sub_action.due,
             max_frames=self.sub_action.budget,
             version=self.proposal.version,
         )

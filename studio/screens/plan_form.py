@@ -26,6 +26,7 @@ _ACTION_TEXTS: tuple[ActionField, ...] = (
     "success",
     "precondition",
     "interrupt",
+    "due",
     "instruction",
     "reason",
 )
@@ -112,6 +113,7 @@ class ActionForm(PlanForm):
         yield _line("success", action.success if action else "", "true when it did its work")
         yield _line("precondition", action.precondition if action else "true", "when it may start")
         yield _line("interrupt", action.interrupt if action else "false", "when it must yield")
+        yield _line("due", action.due if action else "true", "when code alone starts it")
         frames = action.budget if action else CODE_FRAMES
         with _line("budget", f"{frames:,}", "env frames"):
             yield Label(BUDGET_WORDS[action.mode if action else "code"], classes="form-unit")

@@ -131,6 +131,7 @@ def _action_details(action: SubAction, view: RunView, width: int) -> Content:
         ("success", action.success),
         ("precondition", action.precondition),
         ("interrupt", action.interrupt),
+        ("due", action.due),
         ("budget", f"{action.budget:,} {BUDGET_WORDS[action.mode]}"),
         *_so_far(step),
     )

@@ -56,6 +56,7 @@ def rules_plan(world: World, context: TaskContext) -> tuple[Plan, tuple[CodedAct
             success=action.success,
             precondition=action.precondition,
             interrupt=action.interrupt,
+            due=action.due,
             max_frames=action.budget,
         )
         for action in plan.sub_actions("code")

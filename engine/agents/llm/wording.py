@@ -48,7 +48,7 @@ def sub_actions(actions: Iterable[SubAction]) -> str:
     """Sub-actions of an earlier plan, one a line."""
     return "\n".join(
         f"- `{a.name}` ({a.mode}, {a.budget} frames): {a.instruction} Success `{a.success}`, "
-        f"precondition `{a.precondition}`, interrupt `{a.interrupt}`."
+        f"precondition `{a.precondition}`, interrupt `{a.interrupt}`, due `{a.due}`."
         for a in actions
     )
 

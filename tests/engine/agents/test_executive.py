@@ -34,6 +34,9 @@ ACTIONS = {
     "wood": CodedAction("wood", "", "wood >= 5", "true", "threat <= 2", 100),
     "table": CodedAction("table", "", "unlocked(place_table)", "wood >= 2", "threat <= 2", 100),
     "fend": CodedAction("fend", "", "threat > 2", "threat <= 2", "false", 100),
+    "drink": CodedAction(
+        "drink", "", "drink >= 8", "drink <= 8", "threat <= 2", 100, due="drink <= 4"
+    ),
 }
 
 
@@ -65,6 +68,17 @@ def test_plan_order_preconditions_and_success_decide() -> None:
     player.values |= {"frames": 21, "threat": 1}
     assert chosen(policy, player) == "fend"
     player.values |= {"frames": 30, "threat": 9, "unlocked(place_table)": 1}
+    assert chosen(policy, player) is None
+
+
+def test_what_may_run_but_is_not_due_is_left_to_a_policy() -> None:
+    player = Player()
+    player.values |= {"drink": 6, "wood": 9, "unlocked(place_table)": 1}
+    policy = executive("drink", "wood", actions=("drink", "wood", "table"))
+    assert chosen(policy, player) is None
+    player.values |= {"drink": 3, "frames": 10}
+    assert chosen(policy, player) == "drink"
+    player.values |= {"drink": 9, "frames": 40}
     assert chosen(policy, player) is None
 
 

@@ -119,6 +119,7 @@ def test_set_fields(plan: Plan) -> None:
     assert set_subtask(plan, "wood", "success", "wood >= 9").subtasks[0].success == "wood >= 9"
     assert set_action(plan, "chop", "budget", "350").sub_actions()[0].budget == 350
     assert set_action(plan, "chop", "interrupt", "health <= 2").sub_actions()[0].interrupt
+    assert set_action(plan, "chop", "due", "wood <= 2").sub_actions()[0].due == "wood <= 2"
     with pytest.raises(PlanError, match="budget cannot be 0") as caught:
         set_action(plan, "chop", "budget", 0)
     assert "whole number" in caught.value.hint
@@ -170,6 +171,8 @@ def test_a_good_plan_has_no_problems(plan: Plan, world: World) -> None:
         ({"success": "true"}, "success is always true"),
         ({"precondition": "false"}, "precondition is always false"),
         ({"interrupt": "true"}, "interrupt is always true"),
+        ({"due": " "}, "has no due predicate"),
+        ({"due": "drnk <= 4"}, "did you mean `drink`"),
         ({"precondition": "near(tabel)"}, "did you mean `table`"),
         ({"instruction": ""}, "has no instruction"),
         ({"budget": 20_000}, "an episode has 10000"),

@@ -123,6 +123,23 @@ def test_the_precondition_is_brought_about_by_approved_actions(sandbox: Sandbox)
     assert "prologue: chop" in captions, "other code is another way there"
 
 
+def test_a_trial_starts_when_code_alone_would_run_it(sandbox: Sandbox) -> None:
+    starts: dict[str, float] = {}
+    for due in ("frames >= 40", "false"):
+        wait = sub_action("wait", "wood >= 9", precondition="frames >= 5", due=due, budget=1)
+        frames: list[float] = []
+
+        def see(env: WorldEnv, caption: str, frames: list[float] = frames) -> None:
+            if caption == "wait":
+                frames.append(env.player.term("frames") - 1)
+
+        runner = TrialRunner(WORLD, sandbox, PLAN, seeds=(3,), on_frame=see)
+        (trial,) = runner.run(wait, proposal(wait, IDLE), ())
+        assert trial.started
+        starts[due] = frames[0]
+    assert starts == {"frames >= 40": 40, "false": 5}, "what is never due starts where it may"
+
+
 def test_a_trial_that_cannot_start_says_why(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

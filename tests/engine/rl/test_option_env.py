@@ -103,6 +103,15 @@ def test_the_observation_ends_with_what_the_plan_says(make_env, make_action):
     }
 
 
+def test_what_is_not_due_may_run_but_does_not_come_next(make_env, make_action):
+    env = make_env(
+        make_action("first", success="false", due="x >= 1"), make_action("second", success="false")
+    )
+    place(env, (0, 0), (4, 4))
+    assert (env.step(0)[0][-6:] > 0).tolist() == [True, True, False, False, False, True]
+    assert (env.step(RIGHT)[0][-6:] > 0).tolist() == [True, True, False, False, True, False]
+
+
 def test_a_masked_action_is_refused(make_env, make_action):
     env = make_env(make_action(precondition="false"))
     env.reset(seed=0)
