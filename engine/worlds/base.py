@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import gymnasium
 import numpy as np
@@ -110,6 +110,10 @@ class WorldEnv(gymnasium.Env[Observation, np.int64]):
         """Env frames since the last reset."""
 
 
+REST: Final = -1
+"""Instead of an action: this place of a batch waits."""
+
+
 @dataclass(frozen=True, slots=True)
 class BatchStep:
     """What one frame brought to every episode of a batch; arrays of length `size`."""
@@ -137,7 +141,10 @@ class WorldBatch(Protocol):
         ...
 
     def step(self, actions: NDArray[np.int64]) -> BatchStep:
-        """One frame of every episode; the caller begins those anew that ended."""
+        """One frame of every episode; the caller begins those anew that ended.
+
+        A place whose action is `REST` has no frame: nothing there changes.
+        """
         ...
 
     def observe(self, indices: NDArray[np.int64]) -> Observation:
@@ -164,6 +171,10 @@ class WorldBatch(Protocol):
         """A picture for the eye, shape (size, size, 3); drawing never changes the game."""
         ...
 
+    def close(self) -> None:
+        """Give back what the episodes hold."""
+        ...
+
 
 class World(Protocol):
     """One world. Stateless: environments made by it are independent."""
@@ -182,6 +193,10 @@ class World(Protocol):
 
     def make_env(self, length: int | None = None) -> WorldEnv:
         """A new environment; `length` overrides `episode_length`."""
+        ...
+
+    def make_batch(self, size: int, length: int | None = None, *, training: bool) -> WorldBatch:
+        """Several episodes at once; in training a faster game with the same rules may play."""
         ...
 
     def stub(self) -> str:

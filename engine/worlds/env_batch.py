@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.worlds.base import BatchStep, Observation, PlayerState, World, WorldEnv
+from engine.worlds.base import REST, BatchStep, Observation, PlayerState, World, WorldEnv
 from engine.worlds.predicate_table import term_names, term_values
 
 
@@ -39,6 +39,8 @@ class EnvBatch:
         rewards = np.zeros(self.size, np.float64)
         terminated, truncated, changed = (np.zeros(self.size, np.bool_) for _ in range(3))
         for index, env in enumerate(self.envs):
+            if actions[index] == REST:
+                continue
             observation, reward, dead, cut, info = env.step(actions[index])
             rewards[index] = reward
             terminated[index], truncated[index] = dead, cut

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 
-from engine.worlds.base import Recipe, TaskSpec, Vocabulary, WorldEnv
+from engine.worlds.base import Recipe, TaskSpec, Vocabulary, WorldBatch, WorldEnv
 from engine.worlds.crafter.data import EPISODE_LENGTH, crafter_data
 from engine.worlds.crafter.stub import PRIMITIVE_FUNCTION, query_names, stub_text
 
@@ -29,6 +29,12 @@ class CrafterWorld:
         from engine.worlds.crafter.env import CrafterEnv
 
         return CrafterEnv(length)
+
+    def make_batch(self, size: int, length: int | None = None, *, training: bool) -> WorldBatch:
+        """Several episodes at once."""
+        from engine.worlds.env_batch import EnvBatch
+
+        return EnvBatch(self, size, length)
 
     def stub(self) -> str:
         """Text of `api.pyi`."""
