@@ -45,24 +45,32 @@ _START_Y: Final = START[1]
 
 def generate(world: Any, player: Any) -> None:
     """What `crafter.worldgen.generate_world` does to a world with a player in its middle."""
-    gradients = _seed_noise(int(world.random.randint(0, 2**31 - 1)))
-    state = world.random.get_state()
-    draws = world.random.random_sample(_DRAWS)
-    slopes = _slopes(*gradients)
-    # numpy's own exp, as the package uses it: another library's may differ in the last bit.
-    near_start = 1 / (1 + np.exp(-slopes))
-    tunnels = np.zeros((SIZE, SIZE), np.bool_)
-    used = _fill_materials(near_start, draws, world.material_map, tunnels, *gradients)
-    creatures, used = _choose_creatures(world.material_map, tunnels, draws, used)
-    world.random.set_state(state)
-    world.random.random_sample(used)
-    for kind, x, y in creatures.tolist():
+    for kind, x, y in lay_out(world.random, world.material_map).tolist():
         if kind == COW:
             world.add(objects.Cow(world, (x, y)))
         elif kind == ZOMBIE:
             world.add(objects.Zombie(world, (x, y), player))
         else:
             world.add(objects.Skeleton(world, (x, y), player))
+
+
+def lay_out(random: np.random.RandomState, materials: NDArray[np.uint8]) -> NDArray[np.int32]:
+    """Fill a map with materials; returns its creatures as rows (kind, x, y), in their order.
+
+    `random` is left where the package would leave it.
+    """
+    gradients = _seed_noise(int(random.randint(0, 2**31 - 1)))
+    state = random.get_state()
+    draws = random.random_sample(_DRAWS)
+    slopes = _slopes(*gradients)
+    # numpy's own exp, as the package uses it: another library's may differ in the last bit.
+    near_start = 1 / (1 + np.exp(-slopes))
+    tunnels = np.zeros((SIZE, SIZE), np.bool_)
+    used = _fill_materials(near_start, draws, materials, tunnels, *gradients)
+    creatures, used = _choose_creatures(materials, tunnels, draws, used)
+    random.set_state(state)
+    random.random_sample(used)
+    return creatures
 
 
 @compiled

@@ -1,0 +1,1 @@
+"""Crafter's rules compiled and batched, for training: frame by frame the same game, but quicker."""
