@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from engine.errors import ConfigError
 
@@ -36,36 +36,45 @@ class TrainingConfig(BaseModel):
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    n_envs: int = Field(default=8, ge=1, le=256)
-    n_steps: int = Field(default=32, ge=8)
-    """Decisions per environment and update."""
-    batch_size: int = Field(default=64, ge=8)
+    n_envs: int = Field(default=16, ge=1, le=4096)
+    n_steps: int = Field(default=128, ge=8)
+    """Env frames of every environment per update."""
+    batch_size: int = Field(default=256, ge=8)
+    """Decisions per gradient step, about: what is left over is spread over the batches."""
     n_epochs: int = Field(default=4, ge=1)
     learning_rate: float = Field(default=5e-4, gt=0, le=1)
+    learning_rate_final: float | None = Field(default=None, ge=0, le=1)
+    """Reached linearly at the end of the budget; None keeps it constant. A long training gains
+    from a small last rate, but a run that is given more frames later then learns on slowly."""
     gamma: float = Field(default=0.995, gt=0, le=1)
     """Discount per env frame; an option of k frames is discounted by gamma**k."""
     gae_lambda: float = Field(default=0.95, ge=0, le=1)
     ent_coef: float = Field(default=0.005, ge=0)
+    ent_coef_final: float | None = Field(default=None, ge=0)
+    """Reached linearly at the end of the budget; None keeps it constant."""
     clip_range: float = Field(default=0.2, gt=0)
+    vf_coef: float = Field(default=0.5, ge=0)
+    max_grad_norm: float = Field(default=0.5, gt=0)
+    target_kl: float | None = Field(default=None, gt=0)
+    """An update stops early when it has moved the policy 1.5 times as far (nats)."""
     goal_bonus: float = Field(default=1.0, ge=0)
     """Extra training reward, once per episode, for each rl sub-action's predicate."""
     task_bonus: float = Field(default=1.0, ge=0)
     """Extra training reward, once per episode, for the task's predicate."""
     plan_prior: float = Field(default=3.0, ge=0, le=20)
     """Logit by which the untrained network prefers the coded action that comes next in the plan."""
+    interruption: Literal["edge", "level"] = "edge"
+    """When an option's interrupt rule puts it to the policy: as it comes true or while it holds."""
+    recheck_frames: int = Field(default=0, ge=0)
+    """A running option is put to the policy every so many frames; 0 for never, 1 for a policy that
+    may end it at any frame."""
+    target_success: float | None = Field(default=None, gt=0, lt=1)
+    """Training ends early once the task's success rate in training is above this with 97.5 %
+    confidence (Wilson interval over the last 100 episodes)."""
     net_arch: tuple[Annotated[int, Field(ge=1, le=8192)], ...] = (128, 128)
     checkpoint_frames: int = Field(default=20_000, ge=1)
     device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?|mps)$")
     torch_threads: int = Field(default=1, ge=1)
-
-    @model_validator(mode="after")
-    def _whole_minibatches(self) -> Self:
-        rollout = self.n_envs * self.n_steps
-        if rollout % self.batch_size:
-            raise ValueError(
-                f"batch_size {self.batch_size} must divide n_envs * n_steps = {rollout}"
-            )
-        return self
 
 
 class RunConfig(BaseModel):

@@ -118,6 +118,10 @@ class TrainingMetrics(Event):
     coded_share: float
     """Share of decisions that chose a coded action."""
     eta_seconds: float | None
+    usage: dict[str, float] = {}
+    """Share of the frames since the last figures by coded action; those never used are left out."""
+    plan_share: float | None = None
+    """Share of decisions that chose what code alone would run next, where it would run anything."""
 
 
 class DeviceSampled(Event):

@@ -18,6 +18,7 @@ from engine.rl.options import (
     OptionExecution,
     ProgramLoader,
 )
+from engine.rl.watched import OnFrame
 from engine.worlds.base import World, WorldEnv
 from engine.worlds.predicate import Predicate, parse
 
@@ -30,8 +31,6 @@ RESUMPTIONS = 25
 RELIEF_FRAMES = 200
 """Env frames the approved actions have to deal with what interrupted."""
 _POLL_FRAMES = 10
-
-OnFrame = Callable[[WorldEnv, str], None]
 
 
 class _Stopped(Exception):

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from engine.agents.plan import Record
-from engine.rl.option_env import EpisodeSummary, OnFrame, OptionEnv
+from engine.rl.episodes import EpisodeSummary, ListedSeeds
+from engine.rl.option_batch import OptionBatch
 from engine.rl.option_set import OptionSet
 from engine.rl.options import CodedAction, ProgramLoader
 from engine.rl.policies import Policy
+from engine.rl.watched import OnFrame
 from engine.worlds.base import World
 
 
@@ -39,6 +42,10 @@ class _Stopped(Exception):
     """The caller does not want to wait for the rest."""
 
 
+PLACES = 8
+"""Episodes played at the same time."""
+
+
 def evaluate(
     world: World,
     policy: Policy,
@@ -52,15 +59,19 @@ def evaluate(
     on_frame: OnFrame | None = None,
     should_stop: Callable[[], bool] | None = None,
     progress: Callable[[int, int], None] | None = None,
+    on_episode: Callable[[EpisodeSummary], None] | None = None,
+    places: int = PLACES,
 ) -> Evaluation:
-    """Play one episode in the world of each seed.
+    """Play one episode in the world of each seed, on the world's own game.
 
     Args:
         goals: name -> predicate, counted beside the task's own.
-        on_frame: called after each env frame with the environment and a caption.
-        should_stop: asked after each env frame; when true, the figures are of the episodes
+        on_frame: called after each frame of the first place, with a view of it and a caption.
+        should_stop: asked after each frame; when true, the figures are of the episodes
             finished until then.
         progress: called with (episodes done, of how many) after each episode.
+        on_episode: told of each finished episode.
+        places: episodes played at the same time.
     """
     began = time.monotonic()
     finished: list[EpisodeSummary] = []
@@ -69,40 +80,66 @@ def evaluate(
         if should_stop is not None and should_stop():
             raise _Stopped
 
-    with OptionSet(world, actions, sandbox) as options:
-        env = OptionEnv(
-            world.make_env(episode_length),
+    size = max(1, min(places, len(seeds)))
+    with (
+        OptionSet(world, actions, sandbox) as options,
+        contextlib.closing(world.make_batch(size, episode_length, training=False)) as worlds,
+        contextlib.suppress(_Stopped),
+    ):
+        batch = OptionBatch(
+            worlds,
             options,
+            _Announced(seeds, policy),
             gamma=1.0,
             goals=goals,
             task_success=task_success,
+            rechoice=policy.rechoice,
             on_frame=on_frame,
             tick=tick,
         )
-        try:
-            for seed in seeds:
-                finished.append(_episode(env, policy, seed))
-                if progress is not None:
-                    progress(len(finished), len(seeds))
-        except _Stopped:
-            pass
-        finally:
-            env.close()
-    return _figures(world, policy.name, seeds, finished, tuple(goals), time.monotonic() - began)
+        for summary in _episodes(batch, policy):
+            finished.append(summary)
+            if on_episode is not None:
+                on_episode(summary)
+            if progress is not None:
+                progress(len(finished), len(seeds))
+    # In the order of their seeds, whichever ended first.
+    finished.sort(key=lambda summary: summary.seed)
+    return figures(world, policy.name, seeds, finished, tuple(goals), time.monotonic() - began)
 
 
-def _episode(env: OptionEnv, policy: Policy, seed: int) -> EpisodeSummary:
-    policy.begin_episode(seed)
-    observation, _ = env.reset(seed=seed)
-    while True:
-        choice = policy.choose(observation, env.env.player, env.action_masks())
-        observation, _, _, _, info = env.step(choice)
-        summary = info.get("summary")
-        if isinstance(summary, EpisodeSummary):
-            return summary
+class _Announced(ListedSeeds):
+    """Listed seeds, of each of which the policy is told."""
+
+    def __init__(self, seeds: Sequence[int], policy: Policy) -> None:
+        super().__init__(seeds)
+        self._policy = policy
+
+    def next_seed(self, index: int) -> int | None:
+        """The next seed of the list."""
+        seed = super().next_seed(index)
+        if seed is not None:
+            self._policy.begin_episode(index, seed)
+        return seed
 
 
-def _figures(
+def _episodes(batch: OptionBatch, policy: Policy) -> Iterator[EpisodeSummary]:
+    batch.begin()
+    while batch.playing:
+        waiting = batch.waiting
+        while waiting.size:
+            players = batch.batch.players
+            chosen = policy.choose(
+                waiting,
+                batch.observe(waiting),
+                [players[place] for place in waiting.tolist()],
+                batch.masks(waiting),
+            )
+            waiting = batch.choose(waiting, chosen)
+        yield from batch.advance().summaries
+
+
+def figures(
     world: World,
     name: str,
     seeds: range,
@@ -110,6 +147,7 @@ def _figures(
     goals: Sequence[str],
     seconds: float,
 ) -> Evaluation:
+    """Rates and means over finished episodes."""
     episodes = max(len(finished), 1)
 
     def share(hits: int) -> float:

@@ -1,122 +1,118 @@
-"""Follows a training from the inside: metrics per update, and checkpoints between updates."""
+"""Follows a training from the inside: counts, averages, and the figures of each update."""
 
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Callable, Iterable
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
-from stable_baselines3.common.callbacks import BaseCallback
 
 from engine.events import TrainingMetrics
 from engine.rl.control import Valve
-from engine.rl.option_env import EpisodeSummary
+from engine.rl.option_batch import Finished, OptionBatch
+from engine.rl.ppo import SmdpPPO
 from engine.rl.training_state import Counters, FinishedEpisode
 
 EPISODES = 100
 """Finished episodes the running averages look back on."""
 
 
-class TrainingMonitor(BaseCallback):
-    """Counts frames, decisions and episodes, and tells of each update.
-
-    `between_updates` is called before each rollout and once after the last update: the only
-    moments at which a training can be saved.
-    """
+class TrainingMonitor:
+    """Counts frames, decisions and episodes of one training."""
 
     def __init__(
         self,
         budget: int,
-        primitives: int,
+        batch: OptionBatch,
         valve: Valve,
-        *,
-        tell: Callable[[TrainingMetrics], None],
-        between_updates: Callable[[Counters], None],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        super().__init__()
+        """Begin at nothing.
+
+        Args:
+            budget: env frames in all.
+        """
         self._budget = budget
-        self._primitives = primitives
+        self._batch = batch
         self._valve = valve
-        self._tell = tell
-        self._between_updates = between_updates
         self._clock = clock
-        self._decisions = 0
-        self._updates = 0
+        self._counters = Counters(usage=tuple(batch.usage.tolist()))
         self._recent: deque[FinishedEpisode] = deque(maxlen=EPISODES)
-        self._coded = 0
-        self._chosen = 0
-        self._untold = False
-        self._frames = 0
-        self._started = (0, 0.0)
-        self._last = (0, 0.0)
+        self._unlocked: Counter[str] = Counter()
+        self._episodes = 0
+        self.halvings = 0
+        self._earlier = 0.0
+        self._started = self._last = (0, self._now())
 
     @property
     def counters(self) -> Counters:
-        """How far the training is."""
-        return Counters(self._frames, self._decisions, self._updates, tuple(self._recent))
+        """How far the training was after its last update."""
+        return self._counters
 
     @property
     def success_rate(self) -> float | None:
         """Share of the recent episodes in which the task's predicate came true."""
         return _mean(episode.task_success for episode in self._recent)
 
+    @property
+    def successes(self) -> tuple[int, int]:
+        """Of the recent episodes: in how many the task's predicate came true, and of how many."""
+        return sum(episode.task_success for episode in self._recent), len(self._recent)
+
     def go_on(self, counters: Counters) -> None:
         """Continue the counts of an earlier process."""
-        self._frames = counters.frames
-        self._decisions = counters.decisions
-        self._updates = counters.updates
+        self._counters = counters
         self._recent.extend(counters.recent)
+        self._unlocked.update(counters.unlocked)
+        self._episodes = counters.episodes
+        self.halvings = counters.halvings
+        self._earlier = counters.seconds
+        self._started = self._last = (counters.frames, self._now())
 
-    def finish(self) -> None:
-        """Tell of the last update; no rollout begins after it that would."""
-        self._boundary()
+    @property
+    def seconds(self) -> float:
+        """Time at work on this training so far, in all processes; pauses do not count."""
+        return self._earlier + self._now() - self._started[1]
 
-    def _on_training_start(self) -> None:
-        self._started = self._last = (self._frames, self._seconds())
-
-    def _on_rollout_start(self) -> None:
-        self._boundary()
-
-    def _on_step(self) -> bool:
-        actions = np.asarray(self.locals["chosen"])
-        self._chosen += actions.size
-        self._coded += int((actions >= self._primitives).sum())
-        for info in self.locals["infos"]:
-            summary = info.get("summary")
-            if isinstance(summary, EpisodeSummary):
-                self._recent.append(
-                    FinishedEpisode(
-                        episodic_return=summary.episodic_return,
-                        frames=summary.frames,
-                        task_success=summary.task_success,
-                    )
+    def see(self, finished: Finished) -> None:
+        """Take note of what ended in one frame."""
+        for summary in finished.summaries:
+            self._episodes += 1
+            self._unlocked.update(summary.achievements)
+            self._recent.append(
+                FinishedEpisode(
+                    episodic_return=summary.episodic_return,
+                    frames=summary.frames,
+                    task_success=summary.task_success,
                 )
-        return True
+            )
 
-    def _on_rollout_end(self) -> None:
-        self._frames = self.num_timesteps
-        self._decisions += self._chosen
-        self._updates += 1
-        self._untold = True
-
-    def _boundary(self) -> None:
-        if self._untold:
-            self._tell(self._metrics())
-            self._untold = False
-        self._chosen = self._coded = 0
-        self._between_updates(self.counters)
-
-    def _metrics(self) -> TrainingMetrics:
-        now = self._seconds()
-        since = (self._frames - self._last[0]) / max(now - self._last[1], 1e-9)
-        overall = (self._frames - self._started[0]) / max(now - self._started[1], 1e-9)
-        self._last = (self._frames, now)
-        losses = self.logger.name_to_value
-        left = max(self._budget - self._frames, 0)
+    def updated(self, model: SmdpPPO) -> TrainingMetrics:
+        """Figures of the update that has just been made."""
+        before = self._counters
+        usage = tuple(self._batch.usage.tolist())
+        self._counters = Counters(
+            frames=model.num_timesteps,
+            decisions=before.decisions + len(model.decisions),
+            updates=before.updates + 1,
+            recent=tuple(self._recent),
+            episodes=self._episodes,
+            unlocked=dict(self._unlocked),
+            usage=usage,
+            halvings=self.halvings,
+            seconds=self.seconds,
+        )
+        now = self._now()
+        frames = self._counters.frames
+        since = (frames - self._last[0]) / max(now - self._last[1], 1e-9)
+        overall = (frames - self._started[0]) / max(now - self._started[1], 1e-9)
+        self._last = (frames, now)
+        losses = model.logger.name_to_value
+        chosen = model.decisions.actions
+        options = self._batch.options
         return TrainingMetrics(
-            frames=self._frames,
+            frames=frames,
             frames_total=self._budget,
             success_rate=self.success_rate,
             episodic_return=_mean(episode.episodic_return for episode in self._recent),
@@ -128,14 +124,24 @@ class TrainingMonitor(BaseCallback):
             explained_variance=float(losses["train/explained_variance"]),
             policy_loss=float(losses["train/policy_gradient_loss"]),
             value_loss=float(losses["train/value_loss"]),
-            decisions=self._decisions,
-            coded_share=self._coded / max(self._chosen, 1),
-            eta_seconds=left / overall if overall > 0 else None,
+            decisions=self._counters.decisions,
+            coded_share=float(np.mean(chosen >= options.primitives)),
+            eta_seconds=max(self._budget - frames, 0) / overall if overall > 0 else None,
+            usage=_shares(options.names[options.primitives :], before.usage, usage),
+            plan_share=model.plan_share,
         )
 
-    def _seconds(self) -> float:
-        """Time at work: pauses do not count."""
+    def _now(self) -> float:
+        """A clock that stands still in pauses."""
         return self._clock() - self._valve.paused_seconds
+
+
+def _shares(coded: Sequence[str], before: Sequence[int], after: Sequence[int]) -> dict[str, float]:
+    """Share of the frames between two counts by coded action, where it is not 0."""
+    frames = np.array(after) - np.array(before)
+    total = max(int(frames.sum()), 1)
+    own = frames[len(frames) - len(coded) :].tolist()
+    return {name: round(count / total, 4) for name, count in zip(coded, own, strict=True) if count}
 
 
 def _mean(values: Iterable[float]) -> float | None:

@@ -10,7 +10,7 @@ import torch
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.torch_layers import MlpExtractor
 
-from engine.rl.option_set import FEATURE_WEIGHT, feature_count
+from engine.rl.plan_features import FEATURE_WEIGHT, feature_count
 
 
 class ShortcutExtractor(MlpExtractor):

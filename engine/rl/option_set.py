@@ -3,32 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from types import TracebackType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.errors import ConfigError
-from engine.rl.options import CodedAction, LoadedProgram, OptionExecution, ProgramLoader
-from engine.worlds.base import PlayerState, World
+from engine.rl.options import (
+    CodedAction,
+    Condition,
+    LoadedProgram,
+    OptionExecution,
+    ProgramLoader,
+)
+from engine.worlds.base import World
 from engine.worlds.predicate import parse
 
 Mask = NDArray[np.bool_]
-_FEATURES = ("may_run", "done", "comes_next")
-FEATURE_WEIGHT = 3.0
-"""What a true feature counts: a handful of them stands beside a hundred cells of view."""
-
-
-def feature_count(coded_actions: int) -> int:
-    """Numbers that `OptionSet.features` adds to the observation."""
-    return len(_FEATURES) * coded_actions
 
 
 class OptionSet:
-    """Coded actions, parsed and loaded once; owns their programs.
+    """Coded actions, parsed once; owns their programs.
 
-    Environments that are stepped one after another may share a set, because an execution of a
-    coded action begins and ends within one step of one environment.
+    Environments of a batch share a set. A program runs one execution at a time, so there are as
+    many programs of a coded action as environments have run it at once; they are loaded when first
+    needed and used again.
     """
 
     def __init__(
@@ -44,15 +44,18 @@ class OptionSet:
                 f"these actions share a name: {', '.join(twice)}",
                 "Rename the coded action, or keep one version of it.",
             )
-        vocabulary = world.vocabulary()
-        self._preconditions = [parse(action.precondition, vocabulary) for action in self.actions]
-        self._interrupts = [parse(action.interrupt, vocabulary) for action in self.actions]
-        self._dues = [parse(action.due, vocabulary) for action in self.actions]
-        self._successes = [parse(action.success, vocabulary) for action in self.actions]
+        words = world.vocabulary()
+        self.preconditions = [parse(action.precondition, words) for action in self.actions]
+        self.dues = [parse(action.due, words) for action in self.actions]
+        self.successes = [parse(action.success, words) for action in self.actions]
+        self.interrupts = [parse(action.interrupt, words) for action in self.actions]
+        self._sandbox = sandbox
+        self._idle: list[list[LoadedProgram]] = [[] for _ in self.actions]
         self._programs: list[LoadedProgram] = []
         try:
-            for action in self.actions:
-                self._programs.append(sandbox.load(action.code))
+            for option in range(len(self.actions)):
+                # One of each at once: code that does not load is found before anything runs.
+                self._idle[option].append(self._load(option))
         except BaseException:
             self.close()
             raise
@@ -60,40 +63,34 @@ class OptionSet:
     def __len__(self) -> int:
         return len(self.names)
 
-    def mask(self, player: PlayerState) -> Mask:
-        """Which actions may be chosen now: all primitives, and options whose precondition holds."""
-        mask = np.ones(len(self.names), dtype=np.bool_)
-        for index, precondition in enumerate(self._preconditions, start=self.primitives):
-            mask[index] = precondition.holds(player)
-        return mask
+    def execution(
+        self,
+        index: int,
+        interrupt: Condition | None = None,
+        success: Condition | None = None,
+    ) -> OptionExecution:
+        """A fresh execution of the coded action at this index of the action space.
 
-    def features(self, player: PlayerState, mask: Mask) -> NDArray[np.float32]:
-        """What the plan says of each coded action now, 0 for no.
-
-        First for all of them whether it may run (the mask), then whether what it is for is done
-        already, then which one comes next: the first in plan order that may run, is due and is not
-        done. Whether to follow the plan is what the policy learns.
+        Args:
+            interrupt: checked in place of the action's own predicate.
+            success: checked in place of the action's own predicate.
         """
-        features = np.zeros((len(_FEATURES), len(self.actions)), dtype=np.float32)
-        may_run, done, comes_next = features
-        may_run[:] = mask[self.primitives :]
-        done[:] = [success.holds(player) for success in self._successes]
-        for candidate in np.flatnonzero(may_run > done):
-            if self._dues[candidate].holds(player):
-                comes_next[candidate] = 1.0
-                break
-        return features.ravel() * np.float32(FEATURE_WEIGHT)
-
-    def execution(self, index: int) -> OptionExecution:
-        """A fresh execution of the coded action at this index of the action space."""
         option = index - self.primitives
+        idle = self._idle[option]
+        program = idle.pop() if idle else self._load(option)
         return OptionExecution(
             self.actions[option],
-            self._programs[option],
+            program,
             self.world,
-            self._interrupts[option],
-            self._successes[option],
+            interrupt or self.interrupts[option],
+            success or self.successes[option],
+            on_end=partial(idle.append, program),
         )
+
+    def _load(self, option: int) -> LoadedProgram:
+        program = self._sandbox.load(self.actions[option].code)
+        self._programs.append(program)
+        return program
 
     def close(self) -> None:
         """Give the programs back to the sandbox."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -97,6 +98,9 @@ class OptionExecution:
     the execution ended. When the episode ended in that step, call `cut` instead. The program's
     own ending wins over every limit that is reached in the same frame, so a code that is done on
     its last frame has succeeded.
+
+    An execution may stand still between two frames while something else acts: `catch_up` takes it
+    up again in the state of then.
     """
 
     def __init__(
@@ -106,12 +110,19 @@ class OptionExecution:
         world: World,
         interrupt: Condition,
         success: Condition,
+        on_end: Callable[[], None] | None = None,
     ) -> None:
+        """Prepare; nothing runs yet.
+
+        Args:
+            on_end: called once when the program is free again.
+        """
         self.action = action
         self._program = program
         self._world = world
         self._interrupt = interrupt
         self._success = success
+        self._on_end = on_end
         self._indices = _indices(world)
         self._taken: list[tuple[str, int]] = []
         self._frames = 0
@@ -146,6 +157,23 @@ class OptionExecution:
         if stop is None or isinstance(following, OptionEnd):
             return following
         return self._end(*stop, abort=True)
+
+    def catch_up(self, player: PlayerState) -> int | OptionEnd:
+        """Go on after others have acted; the next primitive, or how the execution ended.
+
+        The action the program was waiting for was never taken: it is told that it had no effect,
+        and decides anew from what the player knows now.
+        """
+        if self._pending is None:
+            raise RuntimeError("`catch_up` before `begin`, or after the end of the execution")
+        self._pending = None
+        self._was_interrupt = self._interrupt.holds(player)
+        return self._advance(self._program.answer(False), player)
+
+    def drop(self, detail: str) -> OptionEnd:
+        """End an execution that stands still: the policy went on with something else."""
+        self._pending = None
+        return self._end("interrupted", detail, abort=True)
 
     def cut(self, outcome: Outcome, detail: str) -> OptionEnd:
         """End from outside, after an env step whose episode is over (died, out of frames)."""
@@ -222,6 +250,8 @@ class OptionExecution:
         if abort:
             self._program.abort()
         self._pending = None
+        if self._on_end is not None:
+            self._on_end()
         return OptionEnd(outcome, detail, self._frames)
 
 

@@ -2,32 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
+from engine.rl.option_batch import Rechoice
 from engine.rl.option_set import Mask
 from engine.rl.options import CodedAction
 from engine.worlds.base import Observation, PlayerState, World
 
+Ints = NDArray[np.int64]
+
 
 class Policy(Protocol):
-    """Chooses one action of the action space (primitives, then coded actions) at a time."""
+    """Chooses actions (primitives, then coded actions) at several places of a batch at once."""
 
     name: str
+    rechoice: Rechoice
+    """When it wants to be asked while a coded action runs."""
 
-    def begin_episode(self, seed: int) -> None:
-        """A new episode in the world of this seed begins; chance starts from it too."""
+    def begin_episode(self, place: int, seed: int) -> None:
+        """A new episode in the world of this seed begins at a place; chance starts from it too."""
         ...
 
-    def choose(self, observation: Observation, player: PlayerState, mask: Mask) -> int:
-        """Index of an action whose mask is true."""
+    def choose(
+        self,
+        places: Ints,
+        observations: Observation,
+        players: Sequence[PlayerState],
+        masks: Mask,
+    ) -> Ints:
+        """Index of an action whose mask is true for each of the places; all have a row each."""
         ...
 
 
 class Chooser(Protocol):
-    """Code-only control (`engine.agents.executive.PlanExecutive`)."""
+    """Code-only control of one episode (`engine.agents.executive.PlanExecutive`)."""
 
     def choose(self, player: PlayerState) -> CodedAction | None:
         """The coded action to run now; None when there is nothing to do."""
@@ -38,19 +50,26 @@ class RandomPolicy:
     """Uniformly random primitive actions: the floor every policy must beat."""
 
     name = "random"
+    rechoice = Rechoice()
 
     def __init__(self, world: World, seed: int = 0) -> None:
         self._primitives = len(world.primitives)
         self._seed = seed
-        self._rng = np.random.default_rng((seed, 0))
+        self._rngs: dict[int, np.random.Generator] = {}
 
-    def begin_episode(self, seed: int) -> None:
+    def begin_episode(self, place: int, seed: int) -> None:
         """Start the random stream of this episode."""
-        self._rng = np.random.default_rng((self._seed, seed))
+        self._rngs[place] = np.random.default_rng((self._seed, seed))
 
-    def choose(self, observation: Observation, player: PlayerState, mask: Mask) -> int:
-        """Any primitive."""
-        return int(self._rng.integers(self._primitives))
+    def choose(
+        self,
+        places: Ints,
+        observations: Observation,
+        players: Sequence[PlayerState],
+        masks: Mask,
+    ) -> Ints:
+        """Any primitives."""
+        return np.array([self._rngs[p].integers(self._primitives) for p in places.tolist()])
 
 
 class ExecutivePolicy:
@@ -63,25 +82,46 @@ class ExecutivePolicy:
     name = "code_only"
 
     def __init__(
-        self, executive: Chooser, actions: Sequence[CodedAction], world: World, seed: int = 0
+        self,
+        executive: Callable[[], Chooser],
+        actions: Sequence[CodedAction],
+        world: World,
+        seed: int = 0,
+        rechoice: Rechoice | None = None,
     ) -> None:
+        """Nothing is chosen yet.
+
+        Args:
+            executive: makes the executive of one episode.
+        """
+        self.rechoice = rechoice or Rechoice()
         self._executive = executive
         self._primitives = len(world.primitives)
         self._indices = {
             action.name: index for index, action in enumerate(actions, start=self._primitives)
         }
         self._seed = seed
-        self._rng = np.random.default_rng((seed, 0))
+        self._rngs: dict[int, np.random.Generator] = {}
+        self._executives: dict[int, Chooser] = {}
 
-    def begin_episode(self, seed: int) -> None:
-        """Start the random stream of this episode."""
-        self._rng = np.random.default_rng((self._seed, seed))
+    def begin_episode(self, place: int, seed: int) -> None:
+        """A fresh executive and the random stream of this episode."""
+        self._rngs[place] = np.random.default_rng((self._seed, seed))
+        self._executives[place] = self._executive()
 
-    def choose(self, observation: Observation, player: PlayerState, mask: Mask) -> int:
+    def choose(
+        self,
+        places: Ints,
+        observations: Observation,
+        players: Sequence[PlayerState],
+        masks: Mask,
+    ) -> Ints:
         """The executive's coded action, else a random primitive."""
-        action = self._executive.choose(player)
-        if action is not None:
-            index = self._indices[action.name]
-            if mask[index]:
-                return index
-        return int(self._rng.integers(self._primitives))
+        chosen = np.empty(len(places), np.int64)
+        for row, place in enumerate(places.tolist()):
+            action = self._executives[place].choose(players[row])
+            index = None if action is None else self._indices[action.name]
+            if index is None or not masks[row, index]:
+                index = int(self._rngs[place].integers(self._primitives))
+            chosen[row] = index
+        return chosen

@@ -5,20 +5,25 @@ torch is imported only when a network is built, so whoever reads specs does not 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
 from engine.agents.plan import Record
 from engine.errors import EngineError
+from engine.rl.option_batch import Rechoice
 from engine.rl.option_set import Mask
 from engine.rl.options import CodedAction
 from engine.worlds.base import Observation, PlayerState
 
 if TYPE_CHECKING:
     from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+
+Ints = NDArray[np.int64]
 
 
 class PolicySpec(Record):
@@ -32,6 +37,9 @@ class PolicySpec(Record):
     net_arch: tuple[int, ...]
     plan_prior: float
     """How much the network follows the plan before training (`engine.rl.network`)."""
+    interruption: Literal["edge", "level"] = "edge"
+    recheck_frames: int = Field(default=0, ge=0)
+    """When running options are put to the policy (`engine.rl.option_batch.Rechoice`)."""
     frames: int = Field(ge=0)
     """Env frames it was trained for."""
     seed: int
@@ -72,7 +80,8 @@ class NetworkPolicy:
         self.spec = spec
         self.network = network
         self._greedy = greedy
-        self._rng = np.random.default_rng((spec.seed, 0))
+        self.rechoice = Rechoice(spec.interruption, spec.recheck_frames)
+        self._rngs: dict[int, np.random.Generator] = {}
         network.set_training_mode(False)
 
     @classmethod
@@ -100,24 +109,34 @@ class NetworkPolicy:
         """The same network as training started from: the baseline."""
         return cls(spec, build_network(spec), name="untrained", greedy=greedy)
 
-    def begin_episode(self, seed: int) -> None:
+    def begin_episode(self, place: int, seed: int) -> None:
         """Start the random stream of this episode."""
-        self._rng = np.random.default_rng((self.spec.seed, seed))
+        self._rngs[place] = np.random.default_rng((self.spec.seed, seed))
 
-    def choose(self, observation: Observation, player: PlayerState, mask: Mask) -> int:
-        """Sample an action among those whose mask is true."""
+    def choose(
+        self,
+        places: Ints,
+        observations: Observation,
+        players: Sequence[PlayerState],
+        masks: Mask,
+    ) -> Ints:
+        """Sample actions among those whose mask is true."""
         import torch
 
         with torch.no_grad():
-            batch = torch.from_numpy(np.ascontiguousarray(observation[None]))
-            categorical = self.network.get_distribution(batch, mask[None]).distribution
+            rows = torch.from_numpy(np.ascontiguousarray(observations))
+            categorical = self.network.get_distribution(rows, masks).distribution
             if not isinstance(categorical, torch.distributions.Categorical):
                 raise TypeError(f"not one discrete action: {categorical!r}")
-            chances = categorical.probs[0].numpy().astype(np.float64)
-        chances *= mask
+            chances = categorical.probs.numpy().astype(np.float64)
+        chances *= masks
         if self._greedy:
-            return int(chances.argmax())
-        return int(self._rng.choice(len(chances), p=chances / chances.sum()))
+            return chances.argmax(axis=1)
+        totals = chances.cumsum(axis=1)
+        draws = np.array([self._rngs[place].random() for place in places.tolist()])
+        # The last action with any chance takes what rounding leaves.
+        last = chances.shape[1] - 1 - (chances[:, ::-1] > 0).argmax(axis=1)
+        return np.minimum((totals <= draws[:, None] * totals[:, -1:]).sum(axis=1), last)
 
 
 def build_network(spec: PolicySpec) -> MaskableActorCriticPolicy:

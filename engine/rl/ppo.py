@@ -2,102 +2,161 @@
 
 from __future__ import annotations
 
+import copy
+from collections.abc import Callable
 from typing import Any, cast
 
+import gymnasium
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
-from sb3_contrib.common.maskable.buffers import MaskableRolloutBuffer
-from sb3_contrib.common.maskable.utils import get_action_masks
-from stable_baselines3.common.buffers import RolloutBuffer
-from stable_baselines3.common.callbacks import BaseCallback
-from stable_baselines3.common.utils import obs_as_tensor
-from stable_baselines3.common.vec_env import VecEnv
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3.common.logger import Logger
+from stable_baselines3.common.vec_env import DummyVecEnv
 
-from engine.rl.smdp_buffer import SmdpRolloutBuffer
+from engine.rl.decision_buffer import DecisionBuffer
+from engine.rl.option_batch import Finished, OptionBatch
 
 
 class SmdpPPO(MaskablePPO):
     """PPO over decisions of different lengths; `num_timesteps` counts env frames.
 
-    The environments say in `info` how many `frames` a decision took and its `discount`
-    (`gamma**frames`); see `engine.rl.option_env.OptionEnv`. With one frame per decision it trains
-    the same parameters as `MaskablePPO`, to the last bit.
+    One update is `collect` and then `train` (sb3-contrib's own). A rollout has `n_steps` frames of
+    every place, so no place waits for another; what is still running at its end is cut, valued by
+    the critic, and put to the policy again. With one frame per decision the same parameters are
+    trained as by `MaskablePPO`, to the last bit.
+
+    On CUDA the network learns on the device while a copy of it acts on the CPU, where the worlds
+    are: observations are sent once per update, not once per frame.
     """
 
-    rollout_buffer: SmdpRolloutBuffer
-
-    def _setup_model(self) -> None:
-        self.rollout_buffer_class = SmdpRolloutBuffer
-        super()._setup_model()
-
-    def collect_rollouts(
+    def __init__(
         self,
-        env: VecEnv,
-        callback: BaseCallback,
-        rollout_buffer: RolloutBuffer | MaskableRolloutBuffer,
-        n_rollout_steps: int,
-        use_masking: bool = True,
-    ) -> bool:
-        """Fill the buffer with `n_rollout_steps` decisions of each environment.
-
-        Follows `MaskablePPO.collect_rollouts` of sb3-contrib 2.9; what differs is the count of
-        frames and the discounts.
-
-        Returns:
-            False when the callback stopped the rollout early.
-        """
-        if not isinstance(rollout_buffer, SmdpRolloutBuffer):
-            raise TypeError(f"`SmdpPPO` needs a `SmdpRolloutBuffer`, not {rollout_buffer!r}")
-        if not isinstance(self._last_obs, np.ndarray):
-            raise RuntimeError("the environments were never reset; call `learn`")
-        observations = self._last_obs
-        self.policy.set_training_mode(False)
-        rollout_buffer.reset()
-        callback.on_rollout_start()
-        for _ in range(n_rollout_steps):
-            masks = get_action_masks(env) if use_masking else None
-            with torch.no_grad():
-                tensor = obs_as_tensor(observations, self.device)
-                actions, values, log_probs = self.policy(tensor, action_masks=masks)
-            chosen = actions.cpu().numpy()
-            new_observations, rewards, dones, infos = env.step(chosen)
-            self.num_timesteps += sum(info["frames"] for info in infos)
-            callback.update_locals(locals())
-            if not callback.on_step():
-                return False
-            discounts = np.array([info["discount"] for info in infos], dtype=np.float64)
-            self._bootstrap_truncated(rewards, dones, infos)
-            rollout_buffer.add(
-                observations,
-                chosen.reshape(-1, 1),
-                rewards,
-                self._last_episode_starts,
-                values,
-                log_probs,
-                action_masks=masks,
-                discounts=discounts,
-            )
-            observations = self._last_obs = cast(NDArray[np.float32], new_observations)
-            self._last_episode_starts = dones
-        with torch.no_grad():
-            values = self.policy.predict_values(obs_as_tensor(observations, self.device))
-        rollout_buffer.compute_returns_and_advantage(last_values=values, dones=dones)
-        callback.on_rollout_end()
-        return True
-
-    def _bootstrap_truncated(
-        self,
-        rewards: NDArray[np.float32],
-        dones: NDArray[np.bool_],
-        infos: list[dict[str, Any]],
+        policy: str | type[MaskableActorCriticPolicy],
+        batch: OptionBatch,
+        **settings: Any,
     ) -> None:
-        """Add the value of what a truncated episode would have gone on with, in place."""
-        for index in np.flatnonzero(dones):
-            info = infos[index]
-            if info.get("TimeLimit.truncated", False):
-                terminal, _ = self.policy.obs_to_tensor(info["terminal_observation"])
-                with torch.no_grad():
-                    value = self.policy.predict_values(terminal)[0]
-                rewards[index] += info["discount"] * value
+        """Build the networks for the spaces of `batch`.
+
+        Args:
+            settings: of `MaskablePPO`.
+        """
+        super().__init__(
+            policy,
+            DummyVecEnv([lambda: _Spaces(batch.observation_size, len(batch.options))]),
+            # Not a kind of `RolloutBuffer`: that one has a row per place and frame.
+            rollout_buffer_class=cast(Any, DecisionBuffer),
+            **settings,
+        )
+        self.decisions = cast(DecisionBuffer, self.rollout_buffer)
+        self.set_logger(Logger(folder=None, output_formats=[]))
+        self.slow_down = 1.0
+        """Factor on the learning rate of the schedule."""
+        self._coded_actions = len(batch.options.actions)
+        self._actor = self.policy
+        if self.device.type != "cpu":
+            torch.set_float32_matmul_precision("high")
+            self._actor = copy.deepcopy(self.policy).to("cpu")
+
+    def collect(
+        self, batch: OptionBatch, on_finished: Callable[[Finished], None] | None = None
+    ) -> None:
+        """Fill the buffer with `n_steps` frames of every place; all must have begun an episode.
+
+        Args:
+            on_finished: told of the decisions that ended in each frame.
+        """
+        buffer = self.decisions
+        buffer.reset()
+        if self._actor is not self.policy:
+            self._actor.load_state_dict(self.policy.state_dict())
+        self._actor.set_training_mode(False)
+        for _ in range(self.n_steps):
+            self._choose(batch)
+            finished = batch.advance()
+            self._close(finished)
+            self.num_timesteps += batch.size
+            if on_finished is not None:
+                on_finished(finished)
+        self._close(batch.interrupt_all())
+        buffer.finish(self._values(batch.observe(np.arange(batch.size))))
+
+    def _choose(self, batch: OptionBatch) -> None:
+        waiting = batch.waiting
+        while waiting.size:
+            observations, masks = batch.observe(waiting), batch.masks(waiting)
+            with torch.no_grad():
+                actions, values, log_probs = self._actor(
+                    torch.from_numpy(observations), action_masks=masks
+                )
+            chosen: NDArray[np.int64] = actions.numpy()
+            self.decisions.open(
+                waiting,
+                observations,
+                chosen,
+                values.numpy().ravel(),
+                log_probs.numpy(),
+                masks,
+            )
+            waiting = batch.choose(waiting, chosen)
+
+    def _close(self, finished: Finished) -> None:
+        rewards = finished.rewards
+        if finished.cut.any():
+            # What an episode that was cut would have gone on with counts as if it had.
+            rewards = rewards.astype(np.float32)
+            discounts = finished.discounts[finished.cut].astype(np.float32)
+            # One by one, as in Stable-Baselines3: a batch would round otherwise.
+            values = [self._values(row[None])[0] for row in finished.last]
+            rewards[finished.cut] += discounts * np.array(values, np.float32)
+        self.decisions.close(finished.places, rewards, finished.discounts, finished.over)
+
+    def _values(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
+        with torch.no_grad():
+            values: torch.Tensor = self._actor.predict_values(torch.from_numpy(observations))
+        return values.numpy().ravel()
+
+    @property
+    def plan_share(self) -> float | None:
+        """Share of the last rollout's decisions that followed the plan, where it said anything."""
+        coded = self._coded_actions
+        samples = self.decisions.samples
+        comes_next = samples.observations[:, samples.observations.shape[1] - coded :]
+        says = comes_next.any(dim=1)
+        if not coded or not says.any():
+            return None
+        first = self.action_space.n - coded
+        chosen = samples.actions[says].flatten().long() - first
+        followed = chosen == comes_next[says].argmax(dim=1)
+        return float(followed.float().mean())
+
+    def _update_learning_rate(
+        self, optimizers: list[torch.optim.Optimizer] | torch.optim.Optimizer
+    ) -> None:
+        super()._update_learning_rate(optimizers)
+        if self.slow_down != 1.0:
+            for optimizer in optimizers if isinstance(optimizers, list) else [optimizers]:
+                for group in optimizer.param_groups:
+                    group["lr"] *= self.slow_down
+
+    def progress(self, total_frames: int) -> None:
+        """Tell the schedules how much of a budget of env frames is done."""
+        self._update_current_progress_remaining(self.num_timesteps, total_frames)
+
+
+def linear(first: float, last: float | None) -> float | Callable[[float], float]:
+    """A schedule from `first` to `last` over the budget; constant without `last`."""
+    if last is None:
+        return first
+    return lambda left: last + (first - last) * left
+
+
+class _Spaces(gymnasium.Env[NDArray[np.float32], np.int64]):
+    """The spaces of an option batch, for a constructor that wants an environment."""
+
+    def __init__(self, observation_size: int, actions: int) -> None:
+        self.observation_space = gymnasium.spaces.Box(
+            -np.inf, np.inf, (observation_size,), np.float32
+        )
+        self.action_space = gymnasium.spaces.Discrete(actions)

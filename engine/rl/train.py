@@ -5,43 +5,41 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
 import safetensors.torch
 import torch
-from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.utils import set_random_seed
-from stable_baselines3.common.vec_env import DummyVecEnv
 
 from engine.config import TrainingConfig
-from engine.errors import ConfigError
 from engine.events import CheckpointSaved, Event, LogLine, TrainingStarted
 from engine.rl.checkpoint import load_checkpoint, save_checkpoint
+from engine.rl.confidence import lower_bound
 from engine.rl.control import Control, Stopped, Valve
+from engine.rl.divergence import HALVINGS, Diverged, Guard
+from engine.rl.episodes import TrainingSeeds
 from engine.rl.monitor import TrainingMonitor
 from engine.rl.network import PlanPolicy, policy_settings
-from engine.rl.option_env import Bonus, OnFrame, OptionEnv
+from engine.rl.option_batch import Bonus, OptionBatch, Rechoice
 from engine.rl.option_set import OptionSet
 from engine.rl.options import CodedAction, ProgramLoader
 from engine.rl.policy_file import PolicyFile, PolicySpec
-from engine.rl.ppo import SmdpPPO
+from engine.rl.ppo import SmdpPPO, linear
 from engine.rl.training_state import (
     Boundary,
-    Counters,
     from_checkpoint,
     policy_tensors,
     take_boundary,
     to_checkpoint,
 )
-from engine.worlds.base import World
+from engine.rl.watched import OnFrame
+from engine.worlds.base import World, WorldBatch
 
-Ended = Literal["budget", "stop_and_keep", "abort"]
+Ended = Literal["budget", "minutes", "target", "diverged", "stop_and_keep", "abort"]
 Report = Callable[[Event], None]
-_NEVER = 2**62
-"""Updates between two of SB3's own log lines; the monitor tells all there is."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +57,8 @@ class TrainingJob:
     seed: int
     episode_length: int | None
     checkpoint_file: Path
+    minutes: float | None = None
+    """Wall-clock budget beside the frames, pauses not counted; the first to be spent ends it."""
     seed_limit: int = 1_000_000
     """World seeds of training stay below; held-out seeds start there."""
 
@@ -90,6 +90,10 @@ class TrainingResult:
     success_rate: float | None
     """Over the last 100 finished episodes; None when none finished."""
     policy: PolicyFile
+    training_episodes: int
+    """Episodes finished in training."""
+    training_success: Mapping[str, float]
+    """Share of these (0..1) by achievement: the benchmarks' own protocol."""
 
 
 class Trainer:
@@ -116,17 +120,7 @@ class Trainer:
                 `LogLine` for what a person should know.
             control: asked several times a second, also inside rollouts.
             on_frame: called after each env step of the first environment.
-
-        Raises:
-            ConfigError: the rollout cannot be cut into batches.
         """
-        rollout = job.config.n_envs * job.config.n_steps
-        if rollout < job.config.batch_size or rollout % job.config.batch_size == 1:
-            raise ConfigError(
-                f"a rollout of {rollout} decisions (`n_envs` * `n_steps`) cannot be cut into "
-                f"batches of {job.config.batch_size} (`batch_size`)",
-                "Choose `batch_size` as a divisor of `n_envs` * `n_steps`.",
-            )
         self._job = job
         self._sandbox = sandbox
         self._report = report
@@ -149,54 +143,84 @@ class Trainer:
         )
         with (
             OptionSet(job.world, job.actions, self._sandbox) as options,
-            self._environments(options) as envs,
+            contextlib.closing(
+                job.world.make_batch(job.config.n_envs, job.episode_length, training=True)
+            ) as worlds,
         ):
-            model = self._model(envs)
-            boundary: Boundary | None = None
-
-            def between_updates(counters: Counters) -> None:
-                nonlocal boundary
-                boundary = take_boundary(model, envs, counters)
-                if counters.frames - self._saved_at >= job.config.checkpoint_frames:
-                    self._save(model, boundary)
-
-            monitor = TrainingMonitor(
-                job.frames,
-                options.primitives,
-                self._valve,
-                tell=self._report,
-                between_updates=between_updates,
-            )
-            if checkpoint is not None:
-                counters = from_checkpoint(checkpoint, job.fingerprint, model, envs)
-                monitor.go_on(counters)
-                self._saved_at = counters.frames
+            seeds = TrainingSeeds(job.seed, job.config.n_envs, job.seed_limit)
+            batch = self._batch(worlds, options, seeds)
+            model = self._model(batch)
+            monitor = TrainingMonitor(job.frames, batch, self._valve)
+            if checkpoint is None:
+                batch.begin()
+            else:
+                monitor.go_on(from_checkpoint(checkpoint, job.fingerprint, model, batch, seeds))
+                self._saved_at = monitor.counters.frames
             self._report(self._started(options, model))
-            ended = self._learn(model, monitor)
-            if (
-                ended != "abort"
-                and boundary is not None
-                and (boundary.counters.frames != self._saved_at)
-            ):
-                self._save(model, boundary)
-            return TrainingResult(
-                frames=monitor.counters.frames,
-                ended=ended,
-                success_rate=monitor.success_rate,
-                policy=self._policy(model, envs[0], monitor.counters.frames),
-            )
+            ended = self._learn(model, batch, seeds, monitor)
+            return self._result(model, batch, monitor, ended)
 
-    def _learn(self, model: SmdpPPO, monitor: TrainingMonitor) -> Ended:
-        left = self._job.frames - model.num_timesteps
-        if left <= 0:
-            return "budget"
+    def _learn(
+        self, model: SmdpPPO, batch: OptionBatch, seeds: TrainingSeeds, monitor: TrainingMonitor
+    ) -> Ended:
+        guard = Guard(model)
+        boundary = take_boundary(model, batch, seeds, monitor.counters)
+        ended = self._spent(model, monitor)
         try:
-            model.learn(left, monitor, log_interval=_NEVER, reset_num_timesteps=False)
-            monitor.finish()
+            while ended is None:
+                self._valve.ask()
+                model.collect(batch, monitor.see)
+                self._update(model, guard, monitor)
+                self._report(monitor.updated(model))
+                boundary = take_boundary(model, batch, seeds, monitor.counters)
+                ended = self._spent(model, monitor)
+                if monitor.counters.frames - self._saved_at >= self._job.config.checkpoint_frames:
+                    self._save(model, boundary)
             self._valve.ask()
         except Stopped as stopped:
-            return stopped.how
-        return "budget"
+            ended = stopped.how
+        except Diverged as error:
+            self._report(LogLine(level="error", text=f"{error}; the last good policy is kept"))
+            ended = "diverged"
+        if ended != "abort" and boundary.counters.frames != self._saved_at:
+            self._save(model, boundary)
+        return ended
+
+    def _update(self, model: SmdpPPO, guard: Guard, monitor: TrainingMonitor) -> None:
+        """One PPO update; undone, with half the learning rate from then on, if it went wrong.
+
+        Raises:
+            Diverged: it keeps going wrong.
+        """
+        config = self._job.config
+        model.progress(self._job.frames)
+        done = 1.0 - model._current_progress_remaining
+        last = config.ent_coef if config.ent_coef_final is None else config.ent_coef_final
+        model.ent_coef = config.ent_coef + (last - config.ent_coef) * done
+        model.slow_down = 0.5**monitor.halvings
+        guard.keep()
+        model.train()
+        reason = guard.why_bad()
+        if reason is None:
+            return
+        guard.undo()
+        if monitor.halvings >= HALVINGS:
+            raise Diverged(f"the training diverges ({reason}) at any learning rate")
+        monitor.halvings += 1
+        text = f"an update was undone: {reason}; the learning rate is halved"
+        self._report(LogLine(level="warning", text=text))
+
+    def _spent(self, model: SmdpPPO, monitor: TrainingMonitor) -> Ended | None:
+        """Why the training is over now; None while it goes on."""
+        job = self._job
+        if model.num_timesteps >= job.frames:
+            return "budget"
+        if job.minutes is not None and monitor.seconds >= 60 * job.minutes:
+            return "minutes"
+        target = job.config.target_success
+        if target is not None and lower_bound(*monitor.successes) >= target:
+            return "target"
+        return None
 
     def _save(self, model: SmdpPPO, boundary: Boundary) -> None:
         file = self._job.checkpoint_file
@@ -206,40 +230,28 @@ class Trainer:
             CheckpointSaved(frames=boundary.counters.frames, file=str(file), sha256=sha256)
         )
 
-    @contextlib.contextmanager
-    def _environments(self, options: OptionSet) -> Iterator[list[OptionEnv]]:
+    def _batch(self, worlds: WorldBatch, options: OptionSet, seeds: TrainingSeeds) -> OptionBatch:
         job = self._job
-        bonus = Bonus(goal=job.config.goal_bonus, task=job.config.task_bonus)
-        envs: list[OptionEnv] = []
-        try:
-            for index in range(job.config.n_envs):
-                env = OptionEnv(
-                    job.world.make_env(job.episode_length),
-                    options,
-                    gamma=job.config.gamma,
-                    goals=job.goals,
-                    task_success=job.task_success,
-                    bonus=bonus,
-                    episode_seeds=(job.seed, index),
-                    seed_limit=job.seed_limit,
-                    on_frame=self._on_frame if index == 0 else None,
-                    tick=self._valve.tick,
-                )
-                envs.append(env)
-            yield envs
-        finally:
-            for env in envs:
-                env.close()
+        return OptionBatch(
+            worlds,
+            options,
+            seeds,
+            gamma=job.config.gamma,
+            goals=job.goals,
+            task_success=job.task_success,
+            bonus=Bonus(goal=job.config.goal_bonus, task=job.config.task_bonus),
+            rechoice=Rechoice(job.config.interruption, job.config.recheck_frames),
+            on_frame=self._on_frame,
+            tick=self._valve.tick,
+        )
 
-    def _model(self, envs: list[OptionEnv]) -> SmdpPPO:
+    def _model(self, batch: OptionBatch) -> SmdpPPO:
         config = self._job.config
-        # Not `SmdpPPO(seed=...)`: that would also seed the environments, with world seeds that
-        # may be held out. They draw their own below `seed_limit`.
         set_random_seed(self._job.seed)
-        model = SmdpPPO(
+        return SmdpPPO(
             PlanPolicy,
-            DummyVecEnv([_giver(env) for env in envs]),
-            learning_rate=config.learning_rate,
+            batch,
+            learning_rate=linear(config.learning_rate, config.learning_rate_final),
             n_steps=config.n_steps,
             batch_size=config.batch_size,
             n_epochs=config.n_epochs,
@@ -247,13 +259,14 @@ class Trainer:
             gae_lambda=config.gae_lambda,
             clip_range=config.clip_range,
             ent_coef=config.ent_coef,
+            vf_coef=config.vf_coef,
+            max_grad_norm=config.max_grad_norm,
+            target_kl=config.target_kl,
             policy_kwargs=policy_settings(
                 config.net_arch, len(self._job.actions), config.plan_prior
             ),
             device=config.device,
         )
-        model.set_logger(Logger(folder=None, output_formats=[]))
-        return model
 
     def _started(self, options: OptionSet, model: SmdpPPO) -> TrainingStarted:
         return TrainingStarted(
@@ -265,21 +278,31 @@ class Trainer:
             parameters=sum(p.numel() for p in model.policy.parameters()),
         )
 
-    def _policy(self, model: SmdpPPO, env: OptionEnv, frames: int) -> PolicyFile:
-        job = self._job
+    def _result(
+        self, model: SmdpPPO, batch: OptionBatch, monitor: TrainingMonitor, ended: Ended
+    ) -> TrainingResult:
+        job, counters = self._job, monitor.counters
         spec = PolicySpec(
             world=job.world.name,
-            observation_size=env.observation_size,
+            observation_size=batch.observation_size,
             primitives=job.world.primitives,
             actions=job.actions,
             net_arch=job.config.net_arch,
             plan_prior=job.config.plan_prior,
-            frames=frames,
+            interruption=job.config.interruption,
+            recheck_frames=job.config.recheck_frames,
+            frames=counters.frames,
             seed=job.seed,
             task_success=job.task_success,
         )
-        return PolicyFile(spec, safetensors.torch.save(policy_tensors(model)))
-
-
-def _giver(env: OptionEnv) -> Callable[[], OptionEnv]:
-    return lambda: env
+        return TrainingResult(
+            frames=counters.frames,
+            ended=ended,
+            success_rate=monitor.success_rate,
+            policy=PolicyFile(spec, safetensors.torch.save(policy_tensors(model))),
+            training_episodes=counters.episodes,
+            training_success={
+                name: counters.unlocked.get(name, 0) / max(counters.episodes, 1)
+                for name in job.world.achievements
+            },
+        )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,8 @@ from pydantic import ConfigDict, ValidationError
 from engine.agents.plan import Record
 from engine.errors import EngineError
 from engine.rl.checkpoint import Checkpoint, Tensors
-from engine.rl.option_env import EpisodeState, OptionEnv
+from engine.rl.episodes import TrainingSeeds
+from engine.rl.option_batch import OptionBatch
 from engine.rl.ppo import SmdpPPO
 
 
@@ -25,16 +26,35 @@ class FinishedEpisode(Record):
     task_success: bool
 
 
-class EnvState(Record):
-    """An `EpisodeState` without its snapshot, which is a tensor."""
+class PlaceState(Record):
+    """Where the episode of one place stands, without its snapshot, which is a tensor."""
 
+    seed: int
     rng: str
     episodic_return: float
     decisions: int
     coded_decisions: int
-    reached: tuple[str, ...]
-    armed: tuple[str, ...]
-    spent: tuple[int, ...]
+    reached: tuple[bool, ...]
+    armed: tuple[bool, ...]
+
+
+class Counters(Record):
+    """How far a training is."""
+
+    frames: int = 0
+    decisions: int = 0
+    updates: int = 0
+    recent: tuple[FinishedEpisode, ...] = ()
+    episodes: int = 0
+    """Finished since the training began."""
+    unlocked: Mapping[str, int] = {}
+    """In how many of them each achievement was unlocked."""
+    usage: tuple[int, ...] = ()
+    """Frames by chosen action."""
+    halvings: int = 0
+    """How often the learning rate was halved after an update that diverged."""
+    seconds: float = 0.0
+    """Time at work on it; pauses do not count."""
 
 
 class TrainingState(Record):
@@ -44,23 +64,10 @@ class TrainingState(Record):
 
     job: str
     """Fingerprint of what was trained; another job cannot go on from here."""
-    frames: int
-    decisions: int
-    updates: int
-    recent: tuple[FinishedEpisode, ...]
-    envs: tuple[EnvState, ...]
+    counters: Counters
+    places: tuple[PlaceState, ...]
     numpy_position: tuple[int, int, float]
     python_gauss: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class Counters:
-    """How far a training is."""
-
-    frames: int
-    decisions: int
-    updates: int
-    recent: tuple[FinishedEpisode, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +75,17 @@ class Boundary:
     """Everything that moves during a rollout, as it was before the rollout began."""
 
     counters: Counters
-    envs: tuple[EpisodeState, ...]
-    observations: torch.Tensor
-    episode_starts: torch.Tensor
+    places: tuple[PlaceState, ...]
+    snapshots: tuple[bytes, ...]
     random_states: dict[str, torch.Tensor]
     numpy_position: tuple[int, int, float]
     python_gauss: float | None
 
 
-def take_boundary(model: SmdpPPO, envs: Sequence[OptionEnv], counters: Counters) -> Boundary:
-    """Note the state between two updates; cheap, weights are not copied."""
+def take_boundary(
+    model: SmdpPPO, batch: OptionBatch, seeds: TrainingSeeds, counters: Counters
+) -> Boundary:
+    """Note the state between two updates; weights are not copied."""
     _, keys, *position = np.random.get_state(legacy=True)
     _, python_state, gauss = random.getstate()
     random_states = {
@@ -89,9 +97,19 @@ def take_boundary(model: SmdpPPO, envs: Sequence[OptionEnv], counters: Counters)
         random_states["cuda"] = torch.cuda.get_rng_state(model.device)
     return Boundary(
         counters=counters,
-        envs=tuple(env.state() for env in envs),
-        observations=torch.from_numpy(np.array(model._last_obs)),
-        episode_starts=torch.from_numpy(np.array(model._last_episode_starts)),
+        places=tuple(
+            PlaceState(
+                seed=batch.seed(place),
+                rng=seeds.state(place),
+                episodic_return=float(batch.returns[place]),
+                decisions=int(batch.decisions[place]),
+                coded_decisions=int(batch.coded_decisions[place]),
+                reached=tuple(batch.goals.reached[place].tolist()),
+                armed=tuple(batch.goals.armed[place].tolist()),
+            )
+            for place in range(batch.size)
+        ),
+        snapshots=tuple(batch.batch.snapshot(place) for place in range(batch.size)),
         random_states=random_states,
         numpy_position=(int(position[0]), int(position[1]), float(position[2])),
         python_gauss=gauss,
@@ -105,30 +123,12 @@ def to_checkpoint(job: str, model: SmdpPPO, boundary: Boundary) -> Checkpoint:
         for slot, value in slots.items():
             tensors[f"optimizer.{index}.{slot}"] = _stored(value)
     tensors |= {f"random.{name}": value for name, value in boundary.random_states.items()}
-    tensors["observations"] = boundary.observations
-    tensors["episode_starts"] = boundary.episode_starts
-    envs: list[EnvState] = []
-    for index, env in enumerate(boundary.envs):
-        tensors[f"snapshot.{index}"] = torch.frombuffer(bytearray(env.snapshot), dtype=torch.uint8)
-        envs.append(
-            EnvState(
-                rng=env.rng,
-                episodic_return=env.episodic_return,
-                decisions=env.decisions,
-                coded_decisions=env.coded_decisions,
-                reached=env.reached,
-                armed=env.armed,
-                spent=env.spent,
-            )
-        )
-    counters = boundary.counters
+    for place, snapshot in enumerate(boundary.snapshots):
+        tensors[f"snapshot.{place}"] = torch.frombuffer(bytearray(snapshot), dtype=torch.uint8)
     state = TrainingState(
         job=job,
-        frames=counters.frames,
-        decisions=counters.decisions,
-        updates=counters.updates,
-        recent=counters.recent,
-        envs=tuple(envs),
+        counters=boundary.counters,
+        places=boundary.places,
         numpy_position=boundary.numpy_position,
         python_gauss=boundary.python_gauss,
     )
@@ -136,9 +136,9 @@ def to_checkpoint(job: str, model: SmdpPPO, boundary: Boundary) -> Checkpoint:
 
 
 def from_checkpoint(
-    checkpoint: Checkpoint, job: str, model: SmdpPPO, envs: Sequence[OptionEnv]
+    checkpoint: Checkpoint, job: str, model: SmdpPPO, batch: OptionBatch, seeds: TrainingSeeds
 ) -> Counters:
-    """Put model, environments and random streams where the checkpoint was.
+    """Put model, episodes and random streams where the checkpoint was.
 
     Raises:
         EngineError: the checkpoint is of another job or of another version.
@@ -146,7 +146,7 @@ def from_checkpoint(
     try:
         state = TrainingState.model_validate_json(checkpoint.state)
         if state.job == job:
-            return _restore(state, checkpoint.tensors, model, envs)
+            return _restore(state, checkpoint.tensors, model, batch, seeds)
     except (ValidationError, KeyError, RuntimeError, ValueError) as error:
         raise EngineError(
             f"the checkpoint is whole but does not fit this version of the program: {error}",
@@ -159,7 +159,11 @@ def from_checkpoint(
 
 
 def _restore(
-    state: TrainingState, tensors: Tensors, model: SmdpPPO, envs: Sequence[OptionEnv]
+    state: TrainingState,
+    tensors: Tensors,
+    model: SmdpPPO,
+    batch: OptionBatch,
+    seeds: TrainingSeeds,
 ) -> Counters:
     model.policy.load_state_dict(_under("policy.", tensors))
     optimizer = model.policy.optimizer
@@ -169,14 +173,19 @@ def _restore(
         slots.setdefault(int(parameter), {})[slot] = value
     groups = optimizer.state_dict()["param_groups"]
     optimizer.load_state_dict({"state": slots, "param_groups": groups})
-    for index, (env, env_state) in enumerate(zip(envs, state.envs, strict=True)):
-        snapshot = tensors[f"snapshot.{index}"].numpy().tobytes()
-        env.resume(EpisodeState(snapshot=snapshot, **env_state.model_dump()))
-    model._last_obs = tensors["observations"].numpy()
-    model._last_episode_starts = tensors["episode_starts"].numpy()
-    model.num_timesteps = state.frames
+    for number, place in enumerate(state.places):
+        batch.batch.restore(number, tensors[f"snapshot.{number}"].numpy().tobytes())
+        seeds.restore(number, place.rng)
+        batch.returns[number] = place.episodic_return
+        batch.decisions[number] = place.decisions
+        batch.coded_decisions[number] = place.coded_decisions
+        batch.goals.reached[number] = place.reached
+        batch.goals.armed[number] = place.armed
+        batch.resume(number, place.seed)
+    batch.usage[:] = state.counters.usage
+    model.num_timesteps = state.counters.frames
     _restore_random(state, tensors, model.device)
-    return Counters(state.frames, state.decisions, state.updates, state.recent)
+    return state.counters
 
 
 def policy_tensors(model: SmdpPPO) -> dict[str, torch.Tensor]:

@@ -7,10 +7,10 @@ from engine.agents.protocols import CodeDraft, Feedback, KnownSkill
 from engine.agents.trials import TrialRunner
 from engine.errors import AgentError
 from engine.events import AgentSaid, CodeDecided, CodeProposed, CritiqueGiven, TrialFinished
+from engine.rl.watched import Watched
 from engine.run.approval import Answer, ask, decides_itself
 from engine.run.progress import CodeWork
 from engine.run.session import RunStopped, Session
-from engine.worlds.base import WorldEnv
 from skills_db.records import RunState
 
 CHECK_ATTEMPTS = 3
@@ -141,7 +141,7 @@ class Coder:
         session.save(CritiqueGiven(critique=judged), codes=self._with(done))
         return done
 
-    def _show(self, env: WorldEnv, caption: str) -> None:
+    def _show(self, env: Watched, caption: str) -> None:
         """Pace the first seconds of each version for the eye; the rest runs at full speed."""
         if caption.startswith("prologue"):
             self._session.show(env, caption)

@@ -136,7 +136,9 @@ def executive_policy(
     session: Session, plan: Plan, actions: Sequence[CodedAction]
 ) -> ExecutivePolicy:
     """Code alone: the plan's coded actions in plan order, nothing learnt."""
-    return ExecutivePolicy(PlanExecutive(plan, actions, session.world), actions, session.world)
+    return ExecutivePolicy(
+        lambda: PlanExecutive(plan, actions, session.world), actions, session.world
+    )
 
 
 def agreed_plan(session: Session) -> Plan:

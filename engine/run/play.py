@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection
 
 from engine.events import Event, LogLine, RunFinished, StateChanged, encode
 from engine.rl.evaluate import evaluate
+from engine.rl.watched import Watched
 from engine.run.players import of_skill
 from engine.sandbox.pool import Sandbox
-from engine.worlds.base import WorldEnv
 from engine.worlds.predicate import Predicate, parse
 from engine.worlds.registry import get_world
 from skills_db.database import Database
@@ -124,7 +124,7 @@ class _Stage:
             self._paused = command == "pause"
             self.enter(RunState.PAUSED if self._paused else RunState.PLAYING, self._detail)
 
-    def show(self, env: WorldEnv, caption: str) -> None:
+    def show(self, env: Watched, caption: str) -> None:
         """Draw one frame, then wait as long as the pace (or a pause) asks."""
         rgb = env.frame(FRAME_SIZE)
         height, width = rgb.shape[:2]
@@ -135,7 +135,7 @@ class _Stage:
         while self._paused and not self.should_stop():
             time.sleep(COMMAND_SECONDS)
 
-    def _note(self, env: WorldEnv, doing: str) -> None:
+    def _note(self, env: Watched, doing: str) -> None:
         """A line when the policy does something else, and one when the task is done."""
         if doing != self._caption:
             self._caption = doing

@@ -67,7 +67,7 @@ def _coded_action(action: SubAction, code: str) -> CodedAction:
 def _executive(
     plan: Plan, actions: Sequence[CodedAction], world: World, task_success: str
 ) -> Player:
-    policy = ExecutivePolicy(PlanExecutive(plan, actions, world), actions, world)
+    policy = ExecutivePolicy(lambda: PlanExecutive(plan, actions, world), actions, world)
     return Player(policy, actions, task_success, goals_of(plan))
 
 

@@ -11,9 +11,10 @@ from typing import Any, Literal
 from engine.agents.protocols import Agents, TaskContext
 from engine.config import Home, RunConfig
 from engine.events import Event, LogLine, StateChanged, encode
+from engine.rl.watched import Watched
 from engine.run.progress import Progress
 from engine.sandbox.pool import Sandbox
-from engine.worlds.base import World, WorldEnv
+from engine.worlds.base import World
 from skills_db.database import Database
 from skills_db.records import RunState
 
@@ -212,7 +213,7 @@ class Session:
             self._watched = self.journal.is_watched(self.run_id)
         return self._watched
 
-    def show(self, env: WorldEnv, caption: str) -> None:
+    def show(self, env: Watched, caption: str) -> None:
         """Draw the frame if somebody watches and the last one is old enough."""
         now = time.monotonic()
         if now - self._drawn < FRAME_SECONDS:
@@ -223,7 +224,7 @@ class Session:
             height, width = rgb.shape[:2]
             self.journal.put_frame(self.run_id, width, height, rgb.tobytes(), caption)
 
-    def show_paced(self, env: WorldEnv, caption: str, frames_per_second: float) -> None:
+    def show_paced(self, env: Watched, caption: str, frames_per_second: float) -> None:
         """Draw every frame at a pace the eye can follow, while somebody watches."""
         self.show(env, caption)
         if self._watched:

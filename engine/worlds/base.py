@@ -134,7 +134,11 @@ class WorldBatch(Protocol):
     """Every term of the vocabulary as predicates write it: `wood`, `sleeping`, `near(table)`."""
     terms: NDArray[np.float64]
     """Value of each term now, shape (size, len(term_names)); flags and tests are 0.0 or 1.0."""
-    players: Sequence[PlayerState]
+
+    @property
+    def players(self) -> Sequence[PlayerState]:
+        """What each player knows now; also answers the stub's queries."""
+        ...
 
     def begin(self, index: int, seed: int) -> None:
         """Start the first episode of a seed at one place of the batch."""

@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from engine.config import TrainingConfig
-from engine.rl.option_env import OptionEnv
+from engine.rl.episodes import ListedSeeds, TrainingSeeds
+from engine.rl.option_batch import OptionBatch
 from engine.rl.option_set import OptionSet
 from engine.rl.options import CodedAction
 from engine.sandbox.turns import Raised, Returned, Turn, WorldCall
 from engine.worlds.base import Answer, TaskSpec, Vocabulary, WorldEnv
+from engine.worlds.env_batch import EnvBatch
 
 SIZE = 6
 MOVES = {"left": (-1, 0), "right": (1, 0), "up": (0, -1), "down": (0, 1)}
@@ -172,6 +174,9 @@ class ToyWorld:
     def make_env(self, length: int | None = None) -> ToyEnv:
         return ToyEnv(length or self.episode_length)
 
+    def make_batch(self, size: int, length: int | None = None, *, training: bool) -> EnvBatch:
+        return EnvBatch(self, size, length)
+
     def stub(self) -> str:
         return STUB
 
@@ -321,12 +326,23 @@ def fetch_code() -> str:
 
 
 @pytest.fixture
-def make_env(world: ToyWorld, sandbox: ScriptedSandbox) -> Callable[..., OptionEnv]:
-    """An `OptionEnv` of the meadow over the given coded actions."""
+def make_batch(world: ToyWorld, sandbox: ScriptedSandbox) -> Callable[..., OptionBatch]:
+    """An `OptionBatch` of the meadow over the given coded actions, not begun."""
 
-    def make(*actions: CodedAction, length: int | None = None, **changes: Any) -> OptionEnv:
+    def make(
+        *actions: CodedAction,
+        size: int = 1,
+        length: int | None = None,
+        seeds: Any = None,
+        **changes: Any,
+    ) -> OptionBatch:
         settings = {"gamma": 0.5, "goals": {}, "task_success": "gems >= 3", **changes}
-        return OptionEnv(world.make_env(length), OptionSet(world, actions, sandbox), **settings)
+        return OptionBatch(
+            world.make_batch(size, length, training=True),
+            OptionSet(world, actions, sandbox),
+            TrainingSeeds(0, size) if seeds is None else ListedSeeds(seeds),
+            **settings,
+        )
 
     return make
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gymnasium
 import numpy as np
 import pytest
 import torch
@@ -9,92 +10,101 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.utils import set_random_seed
 from stable_baselines3.common.vec_env import DummyVecEnv
 
+from engine.rl.episodes import TrainingSeeds
+from engine.rl.option_batch import Rechoice
 from engine.rl.ppo import SmdpPPO
 
 SETTINGS = {"n_steps": 32, "batch_size": 32, "n_epochs": 2, "gamma": 0.9, "device": "cpu"}
 
 
-def learn(kind, envs, frames, **settings):
+def learn(batch, frames, **settings):
     set_random_seed(7)
-    vec = DummyVecEnv([lambda env=env: env for env in envs])
-    return kind("MlpPolicy", vec, **{**SETTINGS, **settings}).learn(frames, log_interval=10**9)
+    model = SmdpPPO("MlpPolicy", batch, **{**SETTINGS, **settings})
+    batch.begin()
+    while model.num_timesteps < frames:
+        model.collect(batch)
+        model.progress(frames)
+        model.train()
+    return model
 
 
-def test_with_primitives_alone_it_is_maskable_ppo_to_the_last_bit(make_env):
-    def envs():
-        return [make_env(gamma=0.9, episode_seeds=(0, i), length=10) for i in range(3)]
+class Plain(gymnasium.Env):
+    """The meadow as a plain environment, in the worlds of the same training seeds."""
 
-    ours, theirs = learn(SmdpPPO, envs(), 400), learn(MaskablePPO, envs(), 400)
-    assert ours.num_timesteps == theirs.num_timesteps == 480
+    def __init__(self, world, place, size, length):
+        self._env = world.make_env(length)
+        self._seeds = TrainingSeeds(0, size)
+        self._place = place
+        self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, (6,), np.float32)
+        self.action_space = gymnasium.spaces.Discrete(len(world.primitives))
+
+    def reset(self, *, seed=None, options=None):
+        return self._env.reset(seed=self._seeds.next_seed(self._place))
+
+    def step(self, action):
+        return self._env.step(action)
+
+    def action_masks(self):
+        return np.ones(self.action_space.n, np.bool_)
+
+
+@pytest.mark.parametrize("size", [1, 3])
+def test_with_primitives_alone_it_is_maskable_ppo_to_the_last_bit(make_batch, world, size):
+    ours = learn(make_batch(size=size, gamma=0.9, length=10), 400)
+    set_random_seed(7)
+    plain = [Plain(world, place, size, 10) for place in range(size)]
+    vec = DummyVecEnv([lambda env=env: env for env in plain])
+    theirs = MaskablePPO("MlpPolicy", vec, **SETTINGS).learn(400, log_interval=10**9)
+    assert ours.num_timesteps == theirs.num_timesteps >= 400
     expected = theirs.policy.state_dict()
     for name, value in ours.policy.state_dict().items():
         assert torch.equal(value, expected[name]), name
     set_random_seed(7)
-    fresh = SmdpPPO("MlpPolicy", DummyVecEnv([lambda: make_env(gamma=0.9)]), **SETTINGS)
+    fresh = SmdpPPO("MlpPolicy", make_batch(size=size), **SETTINGS)
     assert not torch.equal(fresh.policy.action_net.weight, ours.policy.action_net.weight)
 
 
-def test_time_steps_count_frames(make_env, make_action):
-    env = make_env(make_action("idle", "idle", max_frames=7), length=1000)
-    model = learn(SmdpPPO, [env], 1)
-    coded = int((model.rollout_buffer.actions == 6).sum())
-    assert coded > 0
-    assert model.num_timesteps == 7 * coded + (32 - coded) == env.env.count
+def test_time_steps_count_frames_whoever_acts(make_batch, make_action):
+    batch = make_batch(make_action("idle", "idle", max_frames=7), size=2, length=1000)
+    model = learn(batch, 1)
+    assert model.num_timesteps == 2 * 32
+    assert [batch.batch.frames(place) for place in range(2)] == [32, 32]
+    assert 2 <= len(model.decisions) < 64
+    assert (model.decisions.actions == 6).any()
 
 
-def test_truncation_inside_an_option_bootstraps_with_its_discount(make_env, make_action):
-    env = make_env(make_action("idle", "idle", max_frames=7), gamma=0.9, length=3)
-    model = SmdpPPO("MlpPolicy", DummyVecEnv([lambda: env]), **SETTINGS)
-    terminal = np.ones(env.observation_space.shape, np.float32)
-    with torch.no_grad():
-        value = float(model.policy.predict_values(torch.from_numpy(terminal[None]))[0])
-    rewards = np.array([1.0], np.float32)
-    info = {
-        "discount": 0.9**3,
-        "terminal_observation": terminal,
-        "TimeLimit.truncated": True,
-    }
-    model._bootstrap_truncated(rewards, np.array([True]), [info])
-    assert rewards[0] == pytest.approx(1.0 + 0.9**3 * value, rel=1e-5)
-    model._bootstrap_truncated(rewards, np.array([True]), [{**info, "TimeLimit.truncated": False}])
-    assert rewards[0] == pytest.approx(1.0 + 0.9**3 * value, rel=1e-5)
-
-
-def test_a_masked_action_is_never_sampled(make_env, make_action):
+def test_a_masked_action_is_never_sampled(make_batch, make_action):
     taken = []
-
-    def spy(env):
-        step = env.step
-
-        def watched(action):
-            taken.append((int(action), env.action_masks().copy()))
-            return step(action)
-
-        env.step = watched
-        return env
-
     actions = [make_action(f"a{i}", precondition="on_gem") for i in range(20)]
-    learn(SmdpPPO, [spy(make_env(*actions, gamma=0.9))], 1500)
+    batch = make_batch(*actions, size=2, gamma=0.9)
+    choose = batch.choose
+
+    def watched(places, chosen):
+        taken.extend(zip(chosen.tolist(), batch.masks(places), strict=True))
+        return choose(places, chosen)
+
+    batch.choose = watched
+    learn(batch, 1500)
     assert all(mask[action] for action, mask in taken)
     assert any(action >= 6 for action, _ in taken)
     assert 0 < np.mean([mask[6:] for _, mask in taken]) < 1
 
 
-def test_it_learns_to_choose_the_action_that_pays(make_env, make_action):
+@pytest.mark.parametrize("rechoice", [Rechoice(), Rechoice(every=2), Rechoice("level", 1)])
+def test_it_learns_to_choose_the_action_that_pays(make_batch, make_action, rechoice):
     actions = (make_action(), make_action("idle", "idle"))
-    envs = [make_env(*actions, gamma=0.95, episode_seeds=(0, i)) for i in range(4)]
-    model = learn(SmdpPPO, envs, 6000, gamma=0.95, learning_rate=3e-3, batch_size=64, n_epochs=6)
-    env = make_env(*actions, gamma=0.95)
+    batch = make_batch(*actions, size=4, gamma=0.95, rechoice=rechoice)
+    model = learn(batch, 8000, gamma=0.95, learning_rate=3e-3, batch_size=64, n_epochs=6)
+    judge = make_batch(*actions, gamma=0.95, seeds=range(1000, 1010), rechoice=rechoice)
+    judge.begin()
     returns = []
-    for seed in range(1000, 1010):
-        observation, _ = env.reset(seed=seed)
-        summary = None
-        while summary is None:
+    while judge.playing:
+        while (waiting := judge.waiting).size:
             choice, _ = model.predict(
-                observation, action_masks=env.action_masks(), deterministic=True
+                judge.observe(waiting), action_masks=judge.masks(waiting), deterministic=True
             )
-            observation, *_, info = env.step(choice)
-            summary = info.get("summary")
-        returns.append(summary.episodic_return)
+            judge.choose(waiting, choice)
+        returns += [summary.episodic_return for summary in judge.advance().summaries]
+    assert len(returns) == 10
     # Random choice gets about 1; fetching all the time about 6.
     assert np.mean(returns) > 4.0

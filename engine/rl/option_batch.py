@@ -1,0 +1,436 @@
+"""Primitives and coded actions of a `WorldBatch` as one discrete action space.
+
+A decision is a primitive action (one env frame) or a coded action (k env frames). That makes it a
+semi-Markov decision process (Sutton, Precup & Singh 1999): the reward of a decision is
+`sum(gamma**j * r_j)` over its frames, and what follows it counts `gamma**k`. All places advance by
+one frame at a time, whoever acts in them, so none ever waits for another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.rl.conditions import Conditions, Never, TableCondition
+from engine.rl.episodes import EpisodeSummary, SeedSource
+from engine.rl.goals import GoalTracker
+from engine.rl.option_set import Mask, OptionSet
+from engine.rl.options import OptionEnd, OptionExecution
+from engine.rl.plan_features import feature_count, plan_features
+from engine.rl.watched import BatchView, OnFrame
+from engine.worlds.base import REST, BatchStep, Observation, WorldBatch
+from engine.worlds.predicate import parse
+
+Ints = NDArray[np.int64]
+
+TASK: Final = "<task>"
+"""Name under which the task's own predicate is tracked; no identifier, so it cannot clash."""
+
+
+@dataclass(frozen=True, slots=True)
+class Bonus:
+    """Extra reward in training, paid once per episode; zero in evaluation."""
+
+    goal: float = 0.0
+    """For each goal of the plan that comes true."""
+    task: float = 0.0
+    """For the task itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rechoice:
+    """When a coded action that still runs is put to the policy, which may let it go on."""
+
+    interrupt: Literal["edge", "level"] = "edge"
+    """`edge`: in the frame in which its interrupt rule comes true; `level`: while it holds."""
+    every: int = 0
+    """Also every so many frames; 0 for never, 1 lets the policy end an option at any frame."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """Decisions that ended with a frame; arrays with one entry per decision."""
+
+    places: Ints
+    rewards: NDArray[np.float64]
+    """`sum(gamma**j * r_j)`, with bonuses."""
+    discounts: NDArray[np.float64]
+    """`gamma**k`."""
+    frames: Ints
+    over: NDArray[np.bool_]
+    """The episode ended with it."""
+    cut: NDArray[np.bool_]
+    """The episode did not end by itself but ran out of frames."""
+    last: Observation
+    """What was seen last in the episodes that were cut, in the order of `places[cut]`."""
+    outcomes: tuple[str, ...]
+    """How coded actions ended, `yielded` when they can go on; empty for primitives."""
+    summaries: tuple[EpisodeSummary, ...]
+    """Of the episodes that ended."""
+
+
+@dataclass(slots=True)
+class _Place:
+    """One place of the batch between two frames."""
+
+    seed: int = 0
+    running: OptionExecution | None = None
+    """Runs, or stands still until the policy has chosen."""
+    index: int = -1
+    """Of the running one in the action space."""
+    following: int = 0
+    """The primitive the running one wants next."""
+    was_interrupt: bool = False
+    since: int = 0
+    """Frames since the policy was asked."""
+    aside: OptionExecution | None = None
+    """Yielded to something else, and may go on later."""
+    aside_index: int = -1
+    spent: set[int] = field(default_factory=set)
+    """Coded actions that ended in this very state without a frame: asking again is no use."""
+
+
+class OptionBatch:
+    """Episodes whose actions are primitives and coded actions.
+
+    Observation: the world's, followed by `plan_features`. Episodes begin by themselves; a place
+    for which the source has no more seeds rests.
+    """
+
+    def __init__(
+        self,
+        batch: WorldBatch,
+        options: OptionSet,
+        seeds: SeedSource,
+        *,
+        gamma: float,
+        goals: Mapping[str, str],
+        task_success: str,
+        bonus: Bonus | None = None,
+        rechoice: Rechoice | None = None,
+        on_frame: OnFrame | None = None,
+        tick: Callable[[], None] | None = None,
+    ) -> None:
+        """Wrap `batch`; episodes begin with `begin`.
+
+        Args:
+            batch: stays with whoever made it, as do the options.
+            gamma: discount per env frame.
+            bonus: extra reward in training; none by default, as evaluation wants it.
+            on_frame: called after each frame of the first place with a view of it and a caption.
+            tick: called after each frame of the batch; may raise to stop everything.
+        """
+        self.batch = batch
+        self.options = options
+        self.size = batch.size
+        self.observation_size = batch.observation_size + feature_count(len(options.actions))
+        self.seeds = seeds
+        words = options.world.vocabulary()
+        named = {**goals, TASK: task_success}
+        self._conditions = Conditions(batch, options, [parse(p, words) for p in named.values()])
+        self.goals = GoalTracker(tuple(named), self.size)
+        bonus = bonus or Bonus()
+        self._bonus = np.array([bonus.task if n == TASK else bonus.goal for n in named])
+        self._gamma = gamma
+        self._rechoice = rechoice or Rechoice()
+        self._on_frame = on_frame
+        self._view = BatchView(batch, 0)
+        self._tick = tick
+        self._places = [_Place() for _ in range(self.size)]
+        self._actions: Ints = np.full(self.size, REST, np.int64)
+        self._chosen: Ints = np.zeros(self.size, np.int64)
+        self._open: NDArray[np.bool_] = np.zeros(self.size, np.bool_)
+        self._waits: NDArray[np.bool_] = np.zeros(self.size, np.bool_)
+        self._rewards = np.zeros(self.size)
+        self._discounts = np.ones(self.size)
+        self._frames: Ints = np.zeros(self.size, np.int64)
+        self.returns = np.zeros(self.size)
+        """The world's own reward of each episode so far."""
+        self.decisions: Ints = np.zeros(self.size, np.int64)
+        self.coded_decisions: Ints = np.zeros(self.size, np.int64)
+        self.usage: Ints = np.zeros(len(options), np.int64)
+        """Frames by chosen action, ever counting up."""
+
+    def begin(self) -> None:
+        """Begin an episode at every place."""
+        for place in range(self.size):
+            self._begin(place)
+        self._conditions.refresh()
+        for place in np.flatnonzero(self._waits).tolist():
+            self.goals.begin(place, self._conditions.goals[place])
+
+    def seed(self, place: int) -> int:
+        """World seed of the episode at a place."""
+        return self._places[place].seed
+
+    @property
+    def waiting(self) -> Ints:
+        """Places that need a choice before the next frame."""
+        return np.flatnonzero(self._waits)
+
+    @property
+    def playing(self) -> bool:
+        """Whether there is an episode at any place."""
+        return bool(self._waits.any() or self._open.any())
+
+    def observe(self, places: Ints) -> Observation:
+        """Observations of some places, shape (len(places), observation_size)."""
+        conditions = self._conditions
+        running = np.array(
+            [
+                self._places[place].index - self.options.primitives
+                if self._places[place].running is not None
+                else -1
+                for place in places
+            ],
+            np.int64,
+        )
+        features = plan_features(
+            self.masks(places)[:, self.options.primitives :],
+            conditions.dues[places],
+            conditions.successes[places],
+            running,
+        )
+        return np.concatenate((self.batch.observe(places), features), axis=1, dtype=np.float32)
+
+    def masks(self, places: Ints) -> Mask:
+        """Which actions may be chosen now, shape (len(places), actions).
+
+        All primitives, coded actions whose precondition holds, and those that can go on; but none
+        that has just ended in this very state without taking a frame.
+        """
+        masks = np.ones((len(places), len(self.options)), np.bool_)
+        masks[:, self.options.primitives :] = self._conditions.preconditions[places]
+        for row, number in enumerate(places):
+            place = self._places[number]
+            if place.running is not None:
+                masks[row, place.index] = True
+            for index in place.spent:
+                masks[row, index] = False
+        return masks
+
+    def choose(self, places: Ints, actions: Ints) -> Ints:
+        """Begin a decision at each of the places.
+
+        Returns:
+            the places whose coded action ended without a frame: they wait for another choice.
+
+        Raises:
+            ValueError: an action is masked.
+        """
+        for place, action, mask in zip(places, actions, self.masks(places), strict=True):
+            if not mask[action]:
+                raise ValueError(
+                    f"action {self.options.names[action]!r} ({action}) is masked at place {place}; "
+                    "choose one for which `masks` is true"
+                )
+        return np.array(
+            [
+                place
+                for place, action in zip(places.tolist(), actions.tolist(), strict=True)
+                if not self._start(place, action)
+            ],
+            np.int64,
+        )
+
+    def _start(self, number: int, action: int) -> bool:
+        """Begin one decision; False when it ended without a frame."""
+        place = self._places[number]
+        self.decisions[number] += 1
+        self._chosen[number] = action
+        if action < self.options.primitives:
+            self._put_aside(place)
+            following: int | OptionEnd = action
+        else:
+            self.coded_decisions[number] += 1
+            following = self._run(number, place, action)
+        if isinstance(following, OptionEnd):
+            place.running = None
+            place.spent.add(action)
+            return False
+        place.following = following
+        place.since = 0
+        self._actions[number] = following
+        self._rewards[number] = 0.0
+        self._discounts[number] = 1.0
+        self._frames[number] = 0
+        self._waits[number] = False
+        self._open[number] = True
+        return True
+
+    def _run(self, number: int, place: _Place, action: int) -> int | OptionEnd:
+        """The next primitive of a coded action that goes on, is taken up again, or begins."""
+        option = action - self.options.primitives
+        if place.running is not None and place.index == action:
+            return place.following
+        self._put_aside(place)
+        player = self.batch.players[number]
+        place.index = action
+        place.was_interrupt = bool(self._conditions.interrupts[number, option])
+        if place.aside is not None and place.aside_index == action:
+            place.running, place.aside = place.aside, None
+            return place.running.catch_up(player)
+        success = TableCondition(self._conditions.successes, number, option)
+        place.running = self.options.execution(action, _NEVER, success)
+        return place.running.begin(player)
+
+    def _put_aside(self, place: _Place) -> None:
+        """Keep what stands still for later, in place of what was kept before."""
+        if place.running is None:
+            return
+        if place.aside is not None:
+            place.aside.drop("another action was interrupted since")
+        place.aside, place.aside_index = place.running, place.index
+        place.running = None
+
+    def advance(self) -> Finished:
+        """One frame everywhere; what ended with it."""
+        moved = self._open.copy()
+        step = self.batch.step(np.where(moved, self._actions, REST))
+        self._conditions.refresh()
+        news = self.goals.see(self._conditions.goals) & moved[:, None]
+        shaped = step.rewards + news @ self._bonus
+        self._rewards[moved] += (self._discounts * shaped)[moved]
+        self._discounts[moved] *= self._gamma
+        self._frames[moved] += 1
+        self.returns[moved] += step.rewards[moved]
+        np.add.at(self.usage, self._chosen[moved], 1)
+        over = (step.terminated | step.truncated) & moved
+        ended: list[int] = []
+        outcomes: list[str] = []
+        for place in np.flatnonzero(moved).tolist():
+            outcome = self._proceed(place, step, bool(over[place]))
+            if outcome is not None:
+                ended.append(place)
+                outcomes.append(outcome)
+        if self._on_frame is not None and moved[0]:
+            self._on_frame(self._view, self.options.names[self._chosen[0]])
+        finished = self._finish(np.array(ended, np.int64), tuple(outcomes), step)
+        if self._tick is not None:
+            self._tick()
+        return finished
+
+    def _proceed(self, number: int, step: BatchStep, over: bool) -> str | None:
+        """How the decision at a place ended in this frame; None when it goes on."""
+        place = self._places[number]
+        place.spent.clear()
+        execution = place.running
+        if over:
+            self._end_executions(place, died=bool(step.terminated[number]))
+            return "" if execution is None else "died" if step.terminated[number] else "cut"
+        if execution is None:
+            return ""
+        following = execution.proceed(self.batch.players[number], bool(step.changed[number]))
+        if isinstance(following, OptionEnd):
+            place.running = None
+            return following.outcome
+        place.following = following
+        self._actions[number] = following
+        place.since += 1
+        option = place.index - self.options.primitives
+        interrupt = bool(self._conditions.interrupts[number, option])
+        fired = interrupt and (self._rechoice.interrupt == "level" or not place.was_interrupt)
+        place.was_interrupt = interrupt
+        due = 0 < self._rechoice.every <= place.since
+        return "yielded" if fired or due else None
+
+    def _end_executions(self, place: _Place, *, died: bool) -> None:
+        if place.running is not None:
+            outcome: Literal["died", "out_of_frames"] = "died" if died else "out_of_frames"
+            place.running.cut(outcome, "the episode ended")
+            place.running = None
+        if place.aside is not None:
+            place.aside.drop("the episode ended")
+            place.aside = None
+
+    def _finish(self, places: Ints, outcomes: tuple[str, ...], step: BatchStep) -> Finished:
+        """Collect what ended and begin new episodes where one is over."""
+        over = (step.terminated | step.truncated)[places]
+        cut = over & ~step.terminated[places]
+        self._waits[places] = True
+        self._open[places] = False
+        last = self.observe(places[cut]) if cut.any() else _NOTHING
+        summaries = tuple(self._summary(place) for place in places[over].tolist())
+        finished = Finished(
+            places,
+            self._rewards[places],
+            self._discounts[places],
+            self._frames[places],
+            over,
+            cut,
+            last,
+            outcomes,
+            summaries,
+        )
+        if over.any():
+            for place in places[over].tolist():
+                self._begin(place)
+            self._conditions.refresh()
+            for place in places[over].tolist():
+                self.goals.begin(place, self._conditions.goals[place])
+        return finished
+
+    def _begin(self, number: int) -> None:
+        seed = self.seeds.next_seed(number)
+        self._waits[number] = seed is not None
+        if seed is None:
+            return
+        self._places[number].seed = seed
+        self.batch.begin(number, seed)
+        self.returns[number] = 0.0
+        self.decisions[number] = self.coded_decisions[number] = 0
+
+    def interrupt_all(self) -> Finished:
+        """End every decision here and forget what was running: all places wait for a choice.
+
+        What follows depends on nothing but `places` and the state of the world, so a training can
+        go on from here in another process.
+        """
+        places = np.flatnonzero(self._open)
+        for place in self._places:
+            for execution in (place.running, place.aside):
+                if execution is not None:
+                    execution.drop("the rollout ended")
+            place.running = place.aside = None
+            place.spent.clear()
+        self._waits[places] = True
+        self._open[places] = False
+        no = np.zeros(len(places), np.bool_)
+        return Finished(
+            places,
+            self._rewards[places],
+            self._discounts[places],
+            self._frames[places],
+            no,
+            no,
+            _NOTHING,
+            ("yielded",) * len(places),
+            (),
+        )
+
+    def resume(self, place: int, seed: int) -> None:
+        """A place goes on in the episode the world batch was restored to."""
+        self._places[place].seed = seed
+        self._waits[place] = True
+        self._conditions.refresh()
+
+    def _summary(self, place: int) -> EpisodeSummary:
+        reached = self.goals.names_reached(place)
+        return EpisodeSummary(
+            seed=self._places[place].seed,
+            episodic_return=float(self.returns[place]),
+            frames=self.batch.frames(place),
+            achievements=tuple(sorted(self.batch.achievements(place))),
+            task_success=TASK in reached,
+            goals=tuple(name for name in reached if name != TASK),
+            decisions=int(self.decisions[place]),
+            coded_decisions=int(self.coded_decisions[place]),
+        )
+
+
+_NEVER: Final = Never()
+_NOTHING: Final = np.zeros((0, 0), np.float32)
