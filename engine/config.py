@@ -61,6 +61,8 @@ class TrainingConfig(BaseModel):
     """Extra training reward, once per episode, for each rl sub-action's predicate."""
     task_bonus: float = Field(default=1.0, ge=0)
     """Extra training reward, once per episode, for the task's predicate."""
+    end_on_success: bool = True
+    """A training episode ends once the task is done: what would follow teaches nothing of it."""
     plan_prior: float = Field(default=3.0, ge=0, le=20)
     """Logit by which the untrained network prefers the coded action that comes next in the plan."""
     interruption: Literal["edge", "level"] = "edge"

@@ -112,6 +112,7 @@ class OptionBatch:
         task_success: str,
         bonus: Bonus | None = None,
         rechoice: Rechoice | None = None,
+        end_on_success: bool = False,
         on_frame: OnFrame | None = None,
         tick: Callable[[], None] | None = None,
     ) -> None:
@@ -121,6 +122,7 @@ class OptionBatch:
             batch: stays with whoever made it, as do the options.
             gamma: discount per env frame.
             bonus: extra reward in training; none by default, as evaluation wants it.
+            end_on_success: an episode is over once the task's predicate has come true.
             on_frame: called after each frame of the first place with a view of it and a caption.
             tick: called after each frame of the batch; may raise to stop everything.
         """
@@ -137,6 +139,7 @@ class OptionBatch:
         self._bonus = np.array([bonus.task if n == TASK else bonus.goal for n in named])
         self._gamma = gamma
         self._rechoice = rechoice or Rechoice()
+        self._end_on_success = end_on_success
         self._on_frame = on_frame
         self._view = BatchView(batch, 0)
         self._tick = tick
@@ -193,6 +196,7 @@ class OptionBatch:
             self.masks(places)[:, self.options.primitives :],
             conditions.dues[places],
             conditions.successes[places],
+            conditions.interrupts[places],
             running,
         )
         return np.concatenate((self.batch.observe(places), features), axis=1, dtype=np.float32)
@@ -299,6 +303,9 @@ class OptionBatch:
         self._frames[moved] += 1
         self.returns[moved] += step.rewards[moved]
         np.add.at(self.usage, self._chosen[moved], 1)
+        if self._end_on_success:
+            # The task is the last name; what would follow teaches nothing of it.
+            step.terminated |= news[:, -1]
         over = (step.terminated | step.truncated) & moved
         ended: list[int] = []
         outcomes: list[str] = []

@@ -20,15 +20,20 @@ def feature_count(coded_actions: int) -> int:
 
 
 def plan_features(
-    may_run: Flags, dues: Flags, successes: Flags, running: NDArray[np.int64]
+    may_run: Flags,
+    dues: Flags,
+    successes: Flags,
+    interrupts: Flags,
+    running: NDArray[np.int64],
 ) -> NDArray[np.float32]:
     """One block per feature of `FEATURES`, 0 for no, shape (places, feature_count).
 
-    `comes_next` is the first coded action in plan order that may run, is due and not done: what
-    code alone would run. Whether to follow the plan is what the policy learns.
+    `comes_next` is what code alone would run: the one that can go on, unless its interrupt rule
+    holds; else the first in plan order that may run, is due and not done. Whether to follow the
+    plan is what the policy learns.
 
     Args:
-        may_run: shape (places, coded actions), as are `dues` and `successes`.
+        may_run: shape (places, coded actions), as are `dues`, `successes` and `interrupts`.
         running: number of the coded action that stands still and can go on; -1 for none.
     """
     places, actions = may_run.shape
@@ -37,8 +42,12 @@ def plan_features(
         rows = np.arange(places)
         features[:, 0] = may_run
         features[:, 1] = successes
-        features[rows[running >= 0], 2, running[running >= 0]] = 1.0
         candidates = may_run & dues & ~successes
+        stands = np.flatnonzero(running >= 0)
+        features[stands, 2, running[stands]] = 1.0
+        calm = stands[~interrupts[stands, running[stands]]]
+        candidates[calm] = False
+        candidates[calm, running[calm]] = True
         first = candidates.argmax(axis=1)
         features[rows, 3, first] = candidates[rows, first]
     return features.reshape(places, -1) * np.float32(FEATURE_WEIGHT)

@@ -241,6 +241,7 @@ class Trainer:
             task_success=job.task_success,
             bonus=Bonus(goal=job.config.goal_bonus, task=job.config.task_bonus),
             rechoice=Rechoice(job.config.interruption, job.config.recheck_frames),
+            end_on_success=job.config.end_on_success,
             on_frame=self._on_frame,
             tick=self._valve.tick,
         )
