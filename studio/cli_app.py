@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from engine.errors import ConfigError, EngineError, UnknownName
+from studio.cli_bench import bench
 from studio.cli_output import BROKEN, INTERRUPTED, USAGE, Output, brief, give, pairs, tell
 from studio.cli_place import here
 from studio.paths import find_paths, shown_url
@@ -294,6 +295,9 @@ def evaluate(
 
     wanted = Wanted(world, run, skill, policy, task, episodes, seeds, episode_length)
     raise typer.Exit(evaluate_policy(here(), wanted, output))
+
+
+app.command()(bench)
 
 
 @app.command()

@@ -17,7 +17,7 @@ FINISHED, BROKEN, USAGE, FAILED, WAITING, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 Output = Literal["text", "json"]
 _COMMAND = re.compile(
-    rf"(?<![\w./-]){NAME}(?= (?:run|resume|attach|runs|skills|eval|doctor|paths)\b)"
+    rf"(?<![\w./-]){NAME}(?= (?:run|resume|attach|runs|skills|eval|bench|doctor|paths)\b)"
 )
 
 

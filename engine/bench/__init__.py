@@ -1,0 +1,1 @@
+"""The benchmark: code alone, RL alone, and both together, over training seeds and unseen worlds."""

@@ -1,0 +1,305 @@
+"""The three arms in terms of agents, training and evaluation: all calls of `engine.rl` are here."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.agents.executive import PlanExecutive
+from engine.agents.plan import CodeProposal, Plan, SubAction
+from engine.agents.protocols import Agents, Feedback, TaskContext
+from engine.agents.rules.agents import rules_agents
+from engine.bench.config import DEFAULT_FRAMES, Arm, BenchConfig
+from engine.bench.jobs import EvalJob, TrainJob
+from engine.bench.records import EpisodeRecord
+from engine.errors import ConfigError, UnknownName
+from engine.events import CheckpointSaved, Event, TrainingMetrics, TrainingStarted
+from engine.rl.control import Control
+from engine.rl.options import CodedAction
+from engine.rl.policies import ExecutivePolicy, Policy
+from engine.run.progress import CodeWork
+from engine.sandbox.pool import Sandbox
+from engine.worlds.base import TaskSpec, World
+from engine.worlds.registry import get_world
+from engine.worlds.tasks import find_task
+
+DEFAULT_TASKS = ("all_achievements", "collect_diamond")
+"""The task when none is named: the first of these that the world has."""
+UNLIMITED_FRAMES = 1_000_000_000
+"""Frames of a training that only time ends."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """The agents' plan and code for a task; the same for all arms."""
+
+    world: World
+    task: TaskSpec
+    plan: Plan
+    actions: tuple[CodedAction, ...]
+
+    @property
+    def goals(self) -> dict[str, str]:
+        """Predicates that pay a bonus in training: the rl sub-actions of the plan."""
+        return {action.name: action.success for action in self.plan.sub_actions("rl")}
+
+    @property
+    def sha256(self) -> str:
+        """Of the plan and of all code."""
+        content = [self.plan.model_dump(mode="json"), [asdict(action) for action in self.actions]]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
+
+    def actions_of(self, arm: Arm) -> tuple[CodedAction, ...]:
+        """The coded actions an arm may choose."""
+        return () if arm == "rl" else self.actions
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """What is told of one update of a training."""
+
+    frames: int
+    sps: float
+    episodic_return: float | None
+    success_rate: float | None
+    usage: Mapping[str, float]
+    """Share of its frames by coded action; empty where it is not told."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """Who hears of a training."""
+
+    started: Callable[[int], None]
+    """With the frames that a checkpoint had; before the first update."""
+    update: Callable[[Update], None]
+    checkpoint: Callable[[], None]
+    control: Callable[[], Control]
+
+
+@dataclass(frozen=True, slots=True)
+class Trained:
+    """How a training ended, and what it leaves."""
+
+    frames: int
+    ended: str
+    """Why; `stopped` when it was told to and is not over."""
+    training_success: dict[str, float]
+    training_episodes: int
+    policy_spec: dict[str, Any]
+    weights: bytes
+
+
+def task_name(world: str, words: str | None) -> str:
+    """Name of the task that the words mean, or of the default one.
+
+    Raises:
+        UnknownName: no such world or task.
+    """
+    found = get_world(world)
+    if words is not None:
+        return find_task(found, words).name
+    names = [task.name for task in found.tasks()]
+    return next((name for name in DEFAULT_TASKS if name in names), names[0])
+
+
+def setup_for(config: BenchConfig) -> Setup:
+    """Plan and code by the agents, as they write them at first; approved as they are.
+
+    Raises:
+        UnknownName: no such world or task.
+    """
+    return _setup(config.world, config.task, config.frames or DEFAULT_FRAMES)
+
+
+@functools.lru_cache(maxsize=2)
+def _setup(world_name: str, task: str, frames: int) -> Setup:
+    world = get_world(world_name)
+    spec = next((one for one in world.tasks() if one.name == task), None)
+    if spec is None:
+        raise UnknownName(
+            f"The world {world_name!r} has no task {task!r}",
+            f"It has {', '.join(one.name for one in world.tasks())}.",
+        )
+    agents = rules_agents(world)
+    context = TaskContext(task=spec, world=world, training_frames=frames)
+    subtasks = tuple(
+        subtask.model_copy(
+            update={"sub_actions": agents.slow.sub_actions(context, subtask, (), ())}
+        )
+        for subtask in agents.planner.subtasks(context)
+    )
+    plan = Plan(task=spec.words, world=world.name, author=agents.slow.author, subtasks=subtasks)
+    actions = tuple(_coded(agents, context, action) for action in plan.sub_actions("code"))
+    return Setup(world, spec, plan, actions)
+
+
+def _coded(agents: Agents, context: TaskContext, action: SubAction) -> CodedAction:
+    draft = agents.fast.write(context, action, None, Feedback())
+    proposal = CodeProposal(
+        sub_action=action.name,
+        version=1,
+        instruction=action.instruction,
+        code=draft.code,
+        author=agents.slow.author,
+    )
+    return CodeWork(sub_action=action, proposal=proposal).coded_action()
+
+
+def check_fast_mode(config: BenchConfig) -> None:
+    """See that the second executor is there when it is wanted.
+
+    Raises:
+        ConfigError: it is wanted, and this version has none.
+    """
+    if config.fast_mode:
+        raise ConfigError("this version of the sandbox has no fast mode", "Leave out --fast-mode.")
+
+
+def _sandbox(config: BenchConfig, world: World) -> Sandbox:
+    check_fast_mode(config)
+    return Sandbox(world.stub(), world.queries | {world.primitive_function})
+
+
+# --- training -------------------------------------------------------------------------------
+
+
+def train(job: TrainJob, config: BenchConfig, checkpoint: Path, watch: Watch) -> Trained:
+    """Train one arm from one seed, from its checkpoint if there is one.
+
+    RL alone sees what code and RL together see, is paid the same reward and learns with the same
+    settings; it only has no coded actions.
+
+    Raises:
+        EngineError: it cannot be done.
+    """
+    # torch takes seconds to import: only a process that trains pays for it.
+    from engine.rl.train import Trainer, TrainingJob
+
+    setup = setup_for(config)
+    training = TrainingJob(
+        world=setup.world,
+        actions=setup.actions_of(job.arm),
+        goals=setup.goals,
+        task_success=setup.task.success,
+        config=config.training,
+        frames=config.frames or UNLIMITED_FRAMES,
+        seed=job.seed,
+        episode_length=config.episode_length,
+        checkpoint_file=checkpoint,
+        minutes=config.minutes,
+        seed_limit=config.eval_seed_start,
+    )
+
+    def report(event: Event) -> None:
+        if isinstance(event, TrainingStarted):
+            watch.started(event.frames_done)
+        elif isinstance(event, TrainingMetrics):
+            watch.update(_update(event))
+        elif isinstance(event, CheckpointSaved):
+            watch.checkpoint()
+
+    with _sandbox(config, setup.world) as sandbox:
+        result = Trainer(training, sandbox, report=report, control=watch.control).run()
+    return Trained(
+        frames=result.frames,
+        ended="stopped" if result.ended in ("stop_and_keep", "abort") else result.ended,
+        training_success=dict(result.training_success),
+        training_episodes=result.training_episodes,
+        policy_spec=result.policy.spec.model_dump(mode="json"),
+        weights=result.policy.weights,
+    )
+
+
+def _update(event: TrainingMetrics) -> Update:
+    return Update(
+        frames=event.frames,
+        sps=event.sps,
+        episodic_return=event.episodic_return,
+        success_rate=event.success_rate,
+        usage=event.usage,
+    )
+
+
+# --- evaluation -----------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Policies:
+    """A trained policy as it is stored; nothing for code alone."""
+
+    spec: Mapping[str, Any] | None = None
+    weights: bytes | None = None
+
+
+def play(
+    job: EvalJob,
+    config: BenchConfig,
+    trained: Policies,
+    *,
+    should_stop: Callable[[], bool],
+    progress: Callable[[int, float], None],
+) -> list[EpisodeRecord]:
+    """One episode in each world of the job, on the official package.
+
+    Args:
+        progress: called with (episodes over, seconds so far) after each episode.
+
+    Returns:
+        A record of each episode that was finished before `should_stop`.
+    """
+    from engine.rl.episodes import EpisodeSummary
+    from engine.rl.evaluate import evaluate
+
+    setup = setup_for(config)
+    policy, actions = _policy(setup, trained)
+    episodes: list[EpisodeRecord] = []
+    began = time.monotonic()
+
+    def take(summary: EpisodeSummary) -> None:
+        episodes.append(
+            EpisodeRecord(
+                seed=summary.seed,
+                achievements=summary.achievements,
+                reward=summary.episodic_return,
+                frames=summary.frames,
+                task_success=summary.task_success,
+            )
+        )
+        progress(len(episodes), time.monotonic() - began)
+
+    with _sandbox(config, setup.world) as sandbox:
+        evaluate(
+            setup.world,
+            policy,
+            actions,
+            sandbox,
+            seeds=range(job.start, job.stop),
+            task_success=setup.task.success,
+            goals={},
+            episode_length=config.episode_length,
+            should_stop=should_stop,
+            on_episode=take,
+        )
+    return sorted(episodes, key=lambda episode: episode.seed)
+
+
+def _policy(setup: Setup, trained: Policies) -> tuple[Policy, tuple[CodedAction, ...]]:
+    if trained.spec is None or trained.weights is None:
+        return _code_alone(setup), setup.actions
+    from engine.rl.policy_file import NetworkPolicy, PolicySpec
+
+    spec = PolicySpec.model_validate(trained.spec)
+    return NetworkPolicy.load(spec, trained.weights), spec.actions
+
+
+def _code_alone(setup: Setup) -> Policy:
+    return ExecutivePolicy(
+        lambda: PlanExecutive(setup.plan, setup.actions, setup.world), setup.actions, setup.world
+    )
