@@ -67,3 +67,16 @@ MOVES: Final = ("move_left", "move_right", "move_up", "move_down")
 MOVE: Final = dict(zip(DIRECTIONS, MOVES, strict=True))
 DIRECTION: Final = dict(zip(MOVES, DIRECTIONS, strict=True))
 """Move action to the direction it faces."""
+
+NONE: Final = -1
+"""No action: what compiled suggestions give where the stub's give None."""
+NOOP: Final = 0
+MOVE_LEFT: Final = 1
+MOVE_RIGHT: Final = 2
+MOVE_UP: Final = 3
+MOVE_DOWN: Final = 4
+"""The action that moves in a direction is 1 + the direction's index."""
+DO: Final = 5
+PLACE_STONE: Final = 7
+PLACE_FURNACE: Final = 9
+ACHIEVEMENTS: Final = 22

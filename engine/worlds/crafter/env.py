@@ -10,16 +10,14 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from engine.worlds.base import Observation, WorldEnv
-from engine.worlds.crafter import codes
 from engine.worlds.crafter.data import EPISODE_LENGTH, crafter_data
 from engine.worlds.crafter.game import Game
-from engine.worlds.crafter.memory import Cell, MapMemory
+from engine.worlds.crafter.memory import Memories
 from engine.worlds.crafter.observation import observation_names, observe
 from engine.worlds.crafter.perception import perceive
+from engine.worlds.crafter.percepts import Percepts
 from engine.worlds.crafter.player import PlayerMemory
 from engine.worlds.crafter.snapshot import load_snapshot, save_snapshot
-
-_STRUCK = frozenset({codes.COW, codes.ZOMBIE, codes.SKELETON, codes.RIPE_PLANT})
 
 
 class CrafterEnv(WorldEnv):
@@ -42,7 +40,13 @@ class CrafterEnv(WorldEnv):
             -1.0, 1.0, (len(observation_names()),), np.float32
         )
         self._game: Game | None = None
-        self._player = PlayerMemory()
+        self._percepts = Percepts.empty(1)
+        self._memories = Memories(1)
+        self._player = PlayerMemory(self._memories, 0)
+        self._action = np.zeros(1, np.int64)
+        self._active = np.ones(1, np.bool_)
+        self._changed = np.zeros(1, np.bool_)
+        self._index = np.zeros(1, np.int64)
         self._over = True
 
     def reset(
@@ -56,7 +60,7 @@ class CrafterEnv(WorldEnv):
             self._game.begin(start, 1)
         else:
             self._game.begin(self._game.seed, self._game.episode + 1)
-        self._player = PlayerMemory.born(perceive(self._game))
+        self.wake()
         self._over = False
         return self._observe(), {"unlocked": (), "changed": False}
 
@@ -72,15 +76,15 @@ class CrafterEnv(WorldEnv):
         number = int(action)
         if not 0 <= number < len(self._actions):
             raise ValueError(f"action must be 0..{len(self._actions) - 1}, not {number!r}")
-        memory = self._player.memory
-        before = _Body(memory)
         advance = self._game.advance(number)
-        memory.update(perceive(self._game), self._actions[number])
+        perceive(self._game, self._percepts, 0)
+        self._action[0] = number
+        self._memories.update(self._percepts, self._action, self._active, self._changed)
         truncated = not advance.dead and self._game.frames >= self._length
         self._over = advance.dead or truncated
         info = {
             "unlocked": advance.unlocked,
-            "changed": before.changed(memory, self._actions[number]),
+            "changed": bool(self._changed[0]),
         }
         return self._observe(), advance.reward, advance.dead, truncated, info
 
@@ -92,7 +96,7 @@ class CrafterEnv(WorldEnv):
     @property
     def achievements(self) -> frozenset[str]:
         """What was unlocked in this episode."""
-        return self._player.memory.unlocked
+        return self._game.unlocked if self._game else frozenset()
 
     @property
     def episode_frames(self) -> int:
@@ -116,7 +120,7 @@ class CrafterEnv(WorldEnv):
 
     def snapshot(self) -> bytes:
         """The whole state as compressed JSON."""
-        return save_snapshot(self.game, self._player.memory, self._over, self.np_random)
+        return save_snapshot(self.game, self._memories.save(0), self._over, self.np_random)
 
     def restore(self, snapshot: bytes) -> Observation:
         """Go back to a snapshot, of this environment or of another.
@@ -127,43 +131,21 @@ class CrafterEnv(WorldEnv):
         loaded = load_snapshot(snapshot)
         self._game = loaded.game
         self._length = loaded.game.length
-        self._player = PlayerMemory(loaded.memory)
-        self._player.memory.look(perceive(loaded.game))
+        self._memories.load(0, loaded.memory)
+        self.look()
         self._over = loaded.over
         self.np_random.bit_generator.state = loaded.random_state
         return self._observe()
 
+    def wake(self) -> None:
+        """Begin the player's memory anew with the present view."""
+        self._memories.begin(0)
+        self.look()
+
+    def look(self) -> None:
+        """Let the player look again without time passing, after the game was changed by hand."""
+        perceive(self.game, self._percepts, 0)
+        self._memories.look(0, self._percepts)
+
     def _observe(self) -> Observation:
-        return observe(self._player.memory, self._length)
-
-
-class _Body:
-    """What of the player's situation an action can change."""
-
-    def __init__(self, memory: MapMemory) -> None:
-        self._place: tuple[Cell, Cell] = (memory.position, memory.facing)
-        self._front = memory.material(memory.front)
-        self._creature = memory.creature(memory.front)
-        self._inventory = memory.inventory
-        self._sleeping = memory.sleeping
-
-    def changed(self, memory: MapMemory, action: str) -> bool:
-        """Whether the action had an effect, as a player can tell.
-
-        Hunger, thirst and wounds come by themselves, so a vital counts only where it rose; a blow
-        at a creature always lands.
-        """
-        if (memory.position, memory.facing) != self._place:
-            return True
-        if memory.material(memory.front) != self._front:
-            return True
-        if memory.sleeping and not self._sleeping:
-            return True
-        asleep = self._sleeping and memory.sleeping
-        if action == "do" and self._creature in _STRUCK and not asleep:
-            return True
-        vitals = codes.VITALS
-        if memory.inventory[vitals:] != self._inventory[vitals:]:
-            return True
-        pairs = zip(memory.inventory[1:vitals], self._inventory[1:vitals], strict=True)
-        return any(now > then for now, then in pairs)
+        return observe(self._memories.rows, self._index, self._length).reshape(-1)

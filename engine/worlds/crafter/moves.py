@@ -1,229 +1,307 @@
-"""Suggestions of one action: go, approach, explore, place. None of them ever steps into lava."""
+"""Compiled suggestions of one action: go, approach, explore, place. None ever steps into lava.
+
+Each gives the number of an action, `NONE` where the stub gives None.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from typing import Final
 
-import numpy as np
-
-from engine.worlds.crafter import codes
-from engine.worlds.crafter.codes import MOVE, WALKABLE
-from engine.worlds.crafter.data import crafter_data
-from engine.worlds.crafter.memory import Cell, MapMemory, Paths
+from engine.worlds.crafter.codes import (
+    ARROW,
+    COAL,
+    COW,
+    DIAMOND,
+    DO,
+    GRASS,
+    IRON,
+    IRON_PICKAXE,
+    LAVA,
+    MOVE_DOWN,
+    MOVE_LEFT,
+    MOVE_RIGHT,
+    NONE,
+    NOOP,
+    PATH,
+    PLACE_FURNACE,
+    PLACE_STONE,
+    SAND,
+    SIZE,
+    SKELETON,
+    STONE,
+    STONE_PICKAXE,
+    TABLE,
+    TREE,
+    WATER,
+    WOOD_PICKAXE,
+    ZOMBIE,
+)
+from engine.worlds.crafter.compiled import compiled
 from engine.worlds.crafter.navigation import (
-    ANY_LAND,
     FAR,
-    GRASSLAND,
-    MOUNTAIN,
-    beside,
+    find_ways,
+    first_direction,
+    nearest_creature,
+    nearest_material,
+)
+from engine.worlds.crafter.nearest import nearest_facing, nearest_frontier, nearest_with_near
+from engine.worlds.crafter.rows import (
+    Record,
+    Rows,
+    creature_at,
     has_near,
-    nearest_facing,
-    nearest_frontier,
-    nearest_with_near,
+    has_stone,
+    is_floor,
+    is_free,
+    is_near,
+    material_at,
+    step_x,
+    step_y,
 )
 
-UNREACHABLE = 999
+UNREACHABLE: Final = 999
 """`distance` when nothing of the kind is known or reachable."""
-_NEARBY = 40
-_FLOORS = frozenset({*WALKABLE, codes.LAVA})
-"""Materials that turning towards would step onto."""
-_LANDS = {"any": ANY_LAND, "grass": GRASSLAND, "mountain": MOUNTAIN}
+_NEARBY: Final = 40
+_FLOORS: Final = (1 << GRASS) | (1 << PATH) | (1 << SAND) | (1 << LAVA)
+"""A bit for each material that turning towards would step onto."""
 
 
-def enter(memory: MapMemory, direction: Cell) -> str | None:
+@compiled
+def enter(memory: Record, direction: int) -> int:
     """Next action to be in the neighbouring cell: walk, dig, bridge, or strike what stands there.
 
     None when the cell cannot be entered: lava, a plant, water without a stone.
     """
-    cell = memory.ahead(direction)
-    material, creature = memory.material(cell), memory.creature(cell)
+    x = memory.x + step_x(direction)
+    y = memory.y + step_y(direction)
+    material = material_at(memory, x, y)
+    creature = creature_at(memory, x, y)
     turned = memory.facing == direction
-    if creature in (codes.COW, codes.ZOMBIE, codes.SKELETON):
-        return "do" if turned else MOVE[direction]
-    if creature == codes.ARROW:
-        return MOVE[direction]
-    if creature or material in (codes.LAVA, -1):
-        return None
-    if material in WALKABLE or not turned:
-        return MOVE[direction]
-    if material == codes.WATER:
-        return "place_stone" if memory.holds(codes.STONE_ITEM) else None
-    return "do"
+    if creature in (COW, ZOMBIE, SKELETON):
+        return DO if turned else MOVE_LEFT + direction
+    if creature == ARROW:
+        return MOVE_LEFT + direction
+    if creature > 0 or material in (LAVA, -1):
+        return NONE
+    if is_floor(material) or not turned:
+        return MOVE_LEFT + direction
+    if material == WATER:
+        return PLACE_STONE if has_stone(memory) else NONE
+    return DO
 
 
-def go(memory: MapMemory, cell: Cell, paths: Paths | None = None) -> str | None:
+@compiled
+def go(memory: Record, search: Record, x: int, y: int) -> int:
     """Next action on the best way to a cell; None when it is reached or out of reach."""
-    direction = (paths or memory.paths).first_step(cell)
-    return None if direction is None else enter(memory, direction)
+    direction = first_direction(memory, search, x, y)
+    return NONE if direction < 0 else enter(memory, direction)
 
 
-def face(memory: MapMemory, cell: Cell) -> str:
+@compiled
+def face(memory: Record, direction: int) -> int:
     """Turn to a neighbouring cell that blocks the way, then "do"."""
-    direction = (cell[0] - memory.position[0], cell[1] - memory.position[1])
-    return "do" if memory.facing == direction else MOVE[direction]
+    return DO if memory.facing == direction else MOVE_LEFT + direction
 
 
-def approach(memory: MapMemory, what: str) -> str | None:
+@compiled
+def _go_beside(memory: Record, search: Record, cell: int, side: int) -> int:
+    """Next action towards a cell that blocks the way, coming from one side of it."""
+    x = cell // SIZE + step_x(side)
+    y = cell % SIZE + step_y(side)
+    if x == memory.x and y == memory.y:
+        return face(memory, side ^ 1)
+    return go(memory, search, x, y)
+
+
+@compiled
+def is_in_front(memory: Record, material: int) -> bool:
+    """Whether the faced cell is of a material, with no creature on it."""
+    x = memory.x + step_x(memory.facing)
+    y = memory.y + step_y(memory.facing)
+    return material_at(memory, x, y) == material and creature_at(memory, x, y) == 0
+
+
+@compiled
+def approach_material(players: Rows, index: int, material: int) -> int:
     """Next action towards having the nearest one in front; "do" once it is."""
-    if what in codes.CREATURE_CODE:
-        return _approach_creature(memory, codes.CREATURE_CODE[what])
-    material = codes.MATERIAL_CODE[what]
-    if material in _FLOORS:
-        if memory.material(memory.front) == material and not memory.creature(memory.front):
-            return "do"
-        return go_facing(memory, (material,))
-    cost, x, y, stand_x, stand_y = memory.paths.nearest[material].tolist()
-    if cost >= FAR:
-        return None
-    if (stand_x, stand_y) == memory.position:
-        return face(memory, (x, y))
-    return go(memory, (stand_x, stand_y))
+    memory = players[index].memory
+    search = players[index].search
+    if (_FLOORS >> material) & 1:
+        if is_in_front(memory, material):
+            return DO
+        find_ways(memory, search)
+        return go_facing(memory, search, 1 << material, 0, FAR - 1)
+    find_ways(memory, search)
+    if nearest_material(memory, search, material) == FAR:
+        return NONE
+    return _go_beside(memory, search, search.nearest_cell[material], search.nearest_side[material])
 
 
-def distance(memory: MapMemory, what: str) -> int:
+@compiled
+def approach_creature(players: Rows, index: int, kind: int) -> int:
+    """Next action towards having the nearest creature of a kind in front; "do" once it is."""
+    memory = players[index].memory
+    search = players[index].search
+    cost, cell, side = nearest_creature(memory, search, kind)
+    return NONE if cost == FAR else _go_beside(memory, search, cell, side)
+
+
+@compiled
+def distance_to_material(players: Rows, index: int, material: int) -> int:
     """Frames to stand beside the nearest one; `UNREACHABLE` when there is none."""
-    paths = memory.paths
-    if what in codes.CREATURE_CODE:
-        target = nearest_creature(memory, codes.CREATURE_CODE[what])
-        if target is None:
+    memory = players[index].memory
+    search = players[index].search
+    find_ways(memory, search)
+    if (_FLOORS >> material) & 1:
+        if is_in_front(memory, material):
+            return 0
+        cost, before, _ = nearest_facing(memory, search, 1 << material, 0, FAR - 1)
+        if cost == FAR:
             return UNREACHABLE
-        return min(int(paths.frames[target[1]]), UNREACHABLE - 1)
-    material = codes.MATERIAL_CODE[what]
-    if material in _FLOORS:
-        return _distance_facing(memory, material)
-    cost, _, _, x, y = paths.nearest[material].tolist()
-    return UNREACHABLE if cost >= FAR else min(int(paths.frames[x, y]), UNREACHABLE - 1)
-
-
-def nearest_creature(memory: MapMemory, kind: int) -> tuple[Cell, Cell] | None:
-    """Cell of the nearest reachable creature and where to stand beside it."""
-    best = FAR
-    found: tuple[Cell, Cell] | None = None
-    for x, y in cells_of(memory, kind):
-        cost, a, b = beside(memory.paths.cost, x, y)
-        if cost < best:
-            best, found = cost, ((x, y), (a, b))
-    return found
-
-
-def cells_of(memory: MapMemory, kind: int) -> list[Cell]:
-    """Cells of the creatures of a kind: in view, and where cows and plants were last seen."""
-    if kind == codes.COW:
-        return sorted(memory.cows)
-    if kind in (codes.PLANT, codes.RIPE_PLANT):
-        return sorted(cell for cell, seen in memory.plants.items() if seen == kind)
-    return [(seen.x, seen.y) for seen in memory.in_view if seen.kind == kind]
-
-
-def _approach_creature(memory: MapMemory, kind: int) -> str | None:
-    found = nearest_creature(memory, kind)
-    if found is None:
-        return None
-    cell, stand = found
-    return face(memory, cell) if stand == memory.position else go(memory, stand)
-
-
-def go_facing(
-    memory: MapMemory, materials: Iterable[int], keep: int = 0, farthest: int = FAR - 1
-) -> str | None:
-    """Next action towards a free cell of one of the materials in front, by walking at it."""
-    found = _nearest_facing(memory, materials, keep)
-    if found[0] > farthest:
-        return None
-    stand, before = (found[3], found[4]), (found[5], found[6])
-    if before != memory.position:
-        return go(memory, before)
-    return enter(memory, (stand[0] - before[0], stand[1] - before[1]))
-
-
-def _nearest_facing(memory: MapMemory, materials: Iterable[int], keep: int = 0) -> list[int]:
-    wanted = np.zeros(len(codes.MATERIALS), np.bool_)
-    wanted[list(materials)] = True
-    paths = memory.paths
-    found: list[int] = nearest_facing(
-        memory.known, paths.extra, memory.creatures, paths.cost, paths.prices, wanted, keep
-    ).tolist()
-    return found
-
-
-def _distance_facing(memory: MapMemory, material: int) -> int:
-    if memory.material(memory.front) == material and not memory.creature(memory.front):
-        return 0
-    found = _nearest_facing(memory, (material,))
-    if found[0] >= FAR:
+        frames = int(search.frames[before // SIZE, before % SIZE])
+        return min(frames + 1, UNREACHABLE - 1)
+    if nearest_material(memory, search, material) == FAR:
         return UNREACHABLE
-    return min(int(memory.paths.frames[found[5], found[6]]) + 1, UNREACHABLE - 1)
+    return frames_beside(search, search.nearest_cell[material], search.nearest_side[material])
 
 
-def step_near(memory: MapMemory, first: str, second: str | None) -> str | None:
+@compiled
+def distance_to_creature(players: Rows, index: int, kind: int) -> int:
+    """Frames to stand beside the nearest creature of a kind; `UNREACHABLE` without one."""
+    memory = players[index].memory
+    search = players[index].search
+    find_ways(memory, search)
+    cost, cell, side = nearest_creature(memory, search, kind)
+    return UNREACHABLE if cost == FAR else frames_beside(search, cell, side)
+
+
+@compiled
+def frames_beside(search: Record, cell: int, side: int) -> int:
+    """Frames of the way to one side of a cell, below `UNREACHABLE`."""
+    frames = search.frames[cell // SIZE + step_x(side), cell % SIZE + step_y(side)]
+    return min(int(frames), UNREACHABLE - 1)
+
+
+@compiled
+def go_facing(memory: Record, search: Record, wanted: int, keep: int, farthest: int) -> int:
+    """Next action towards a free cell of a wanted material in front, by walking at it."""
+    cost, before, direction = nearest_facing(memory, search, wanted, keep, farthest)
+    if cost == FAR:
+        return NONE
+    x = before // SIZE
+    y = before % SIZE
+    if x == memory.x and y == memory.y:
+        return enter(memory, direction)
+    return go(memory, search, x, y)
+
+
+@compiled
+def step_near(players: Rows, index: int, first: int, second: int) -> int:
     """Next action towards having the materials in the 3 x 3 around the player."""
-    one = codes.MATERIAL_CODE[first]
-    two = one if second is None else codes.MATERIAL_CODE[second]
-    if memory.near(one) and memory.near(two):
-        return "noop"
-    cost, x, y = nearest_with_near(memory.known, memory.paths.cost, one, two)
-    return None if cost >= FAR else go(memory, (x, y))
+    memory = players[index].memory
+    search = players[index].search
+    if is_near(memory, first) and is_near(memory, second):
+        return NOOP
+    find_ways(memory, search)
+    cell = nearest_with_near(memory, search, first, second)
+    return NONE if cell < 0 else go(memory, search, cell // SIZE, cell % SIZE)
 
 
-def explore(memory: MapMemory, prefer: str) -> str | None:
+@compiled
+def explore(players: Rows, index: int, land: int) -> int:
     """Next action towards the edge of what is known."""
-    cell = nearest_frontier(memory.known, memory.paths.cost, _LANDS[prefer], *memory.heading)
-    if cell[0] < 0:
-        return None
-    memory.heading = (int(cell[0]), int(cell[1]))
-    return go(memory, memory.heading)
+    memory = players[index].memory
+    search = players[index].search
+    find_ways(memory, search)
+    cell = nearest_frontier(memory, search, land)
+    if cell < 0:
+        return NONE
+    memory.heading_x = cell // SIZE
+    memory.heading_y = cell % SIZE
+    return go(memory, search, memory.heading_x, memory.heading_y)
 
 
-def step_to_place(memory: MapMemory, thing: str) -> str | None:
-    """Next action towards a cell in front that can take the thing; then the placing action."""
-    takes = _places()[thing]
-    if _can_take(memory, memory.front, takes):
-        return f"place_{thing}"
+@compiled
+def step_to_place(players: Rows, index: int, placing: int, takes: int) -> int:
+    """Next action towards a cell in front that can take the thing; then the placing action.
+
+    `takes` has a bit for each material that the thing may be put on.
+    """
+    memory = players[index].memory
+    search = players[index].search
+    if can_take(memory, memory.facing, 1, takes):
+        return placing
     # A furnace is of use only together with a table, so the table is not left behind.
-    keep = codes.TABLE if thing == "furnace" and memory.near(codes.TABLE) else 0
-    options: list[tuple[int, str]] = []
-    for direction in codes.DIRECTIONS:
-        cell = memory.ahead(direction)
-        turned = memory.facing == direction
-        if memory.creature(cell):
-            continue
-        if _leaves(memory, memory.material(cell)) in takes:
-            options.append((0 if turned else 3, face(memory, cell)))
-        elif memory.material(cell) in takes - _FLOORS:
-            options.append((1, MOVE[direction]))
-        elif (
-            memory.is_free(cell)
-            and _can_take(memory, memory.ahead(direction, 2), takes)
-            and (not keep or has_near(memory.known, *cell, keep))
-        ):
-            options.append((2, MOVE[direction]))
-    if options:
-        return min(options)[1]
-    return go_facing(memory, takes & _FLOORS, keep, _NEARBY)
+    keep = TABLE if placing == PLACE_FURNACE and is_near(memory, TABLE) else 0
+    best = NONE
+    best_rank = FAR
+    for direction in range(4):
+        action, rank = _turn_to_place(memory, direction, takes, keep)
+        rank = 10 * rank + _order(action)
+        if action != NONE and rank < best_rank:
+            best = action
+            best_rank = rank
+    if best != NONE:
+        return best
+    find_ways(memory, search)
+    return go_facing(memory, search, takes & _FLOORS, keep, _NEARBY)
 
 
-def _places() -> dict[str, frozenset[int]]:
-    """Thing to the materials it may be put on, from the package's own data."""
-    return {
-        recipe.target: frozenset(codes.MATERIAL_CODE[material] for material in recipe.where)
-        for recipe in crafter_data().recipes
-        if recipe.kind == "place"
-    }
+@compiled
+def _turn_to_place(memory: Record, direction: int, takes: int, keep: int) -> tuple[int, int]:
+    """Action that makes a place in one direction, and its rank: the lower the better."""
+    x = memory.x + step_x(direction)
+    y = memory.y + step_y(direction)
+    if creature_at(memory, x, y) > 0:
+        return NONE, 0
+    material = material_at(memory, x, y)
+    if is_in(leaves(memory, material), takes):
+        return face(memory, direction), 0 if memory.facing == direction else 3
+    if is_in(material, takes & ~_FLOORS):
+        return MOVE_LEFT + direction, 1
+    if (
+        is_free(memory, x, y)
+        and can_take(memory, direction, 2, takes)
+        and (keep == 0 or has_near(memory, x, y, keep))
+    ):
+        return MOVE_LEFT + direction, 2
+    return NONE, 0
 
 
-def _can_take(memory: MapMemory, cell: Cell, takes: frozenset[int]) -> bool:
-    return memory.material(cell) in takes and memory.creature(cell) == 0
+@compiled
+def _order(action: int) -> int:
+    """Place of an action in the alphabet, which decides between equally good ones."""
+    if action == DO:
+        return 0
+    if action == MOVE_DOWN:
+        return 1
+    return 2 if action == MOVE_LEFT else 3 + int(action != MOVE_RIGHT)
 
 
-def _leaves(memory: MapMemory, material: int) -> int:
+@compiled
+def is_in(material: int, materials: int) -> bool:
+    """Whether a material is one of those that have their bit set; -1 never is."""
+    return material >= 0 and (materials >> material) & 1 == 1
+
+
+@compiled
+def can_take(memory: Record, direction: int, steps: int, takes: int) -> bool:
+    """Whether a cell some steps ahead is of one of the materials and free of creatures."""
+    x = memory.x + steps * step_x(direction)
+    y = memory.y + steps * step_y(direction)
+    return is_in(material_at(memory, x, y), takes) and creature_at(memory, x, y) == 0
+
+
+@compiled
+def leaves(memory: Record, material: int) -> int:
     """What collecting a material leaves behind, 0 when it cannot be collected now."""
-    if material == codes.TREE:
-        return codes.GRASS
-    diggable = {
-        codes.STONE: codes.WOOD_PICKAXE,
-        codes.COAL: codes.WOOD_PICKAXE,
-        codes.IRON: codes.STONE_PICKAXE,
-        codes.DIAMOND: codes.IRON_PICKAXE,
-    }
-    tool = diggable.get(material)
-    return codes.PATH if tool is not None and memory.holds(tool) else 0
+    held = memory.inventory
+    if material == TREE:
+        return GRASS
+    if material in (STONE, COAL):
+        return PATH if held[WOOD_PICKAXE] > 0 else 0
+    if material == IRON:
+        return PATH if held[STONE_PICKAXE] > 0 else 0
+    if material == DIAMOND:
+        return PATH if held[IRON_PICKAXE] > 0 else 0
+    return 0

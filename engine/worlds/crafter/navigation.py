@@ -1,324 +1,341 @@
-"""Compiled searches over the remembered map: paths, nearest things, the edge of the known.
+"""Compiled search of all ways from where the player stands, over the remembered map.
 
-Arrays are indexed [x, y]. `cost` is what the player prefers (frames plus a price for danger),
-`frames` the env frames of the way it prefers. All searches are deterministic.
+`cost` is what the player prefers (frames plus a price for danger), `frames` the env frames of the
+way it prefers. A search goes outwards from the player level by level of cost, and only as far as
+somebody asks: what is found is what a search of the whole map would find. Every search is
+deterministic; of equally good cells the first in the order of x, then y, wins.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from engine.worlds.crafter.codes import (
+    ARROW,
     COAL,
+    COW,
     DIAMOND,
     GRASS,
     IRON,
+    IRON_PICKAXE,
     LAVA,
     PATH,
     SAND,
     SIZE,
+    SKELETON,
     STONE,
+    STONE_PICKAXE,
+    TREE,
     UNKNOWN,
+    WATER,
+    WOOD_PICKAXE,
+    ZOMBIE,
 )
 from engine.worlds.crafter.compiled import compiled
+from engine.worlds.crafter.rows import (
+    BUCKETS,
+    Record,
+    has_stone,
+    inside,
+    is_floor,
+    step_x,
+    step_y,
+)
 
 FAR: Final = 1_000_000
 BLOCKED: Final = 255
 """Extra price of a cell that must never be entered."""
-ANY_LAND: Final = 0
-GRASSLAND: Final = 1
-MOUNTAIN: Final = 2
-_BUCKETS: Final = 32
-_QUEUE: Final = 4 * SIZE * SIZE + 1
-
-Bytes = NDArray[np.uint8]
-Ints = NDArray[np.int32]
-
-
-@compiled
-def step_x(direction: int) -> int:
-    """X part of a direction: 0 left, 1 right, 2 up, 3 down."""
-    if direction == 0:
-        return -1
-    return 1 if direction == 1 else 0
+NIGHT: Final = 0.75
+"""Below this daylight zombies are many."""
+_COW_PRICE: Final = 5
+_ZOMBIE_PRICE: Final = 6
+_SKELETON_PRICE: Final = 3
+_ARROW_PRICE: Final = 2
+_FRESH_PRICE: Final = 15
 
 
 @compiled
-def step_y(direction: int) -> int:
-    """Y part of a direction."""
-    if direction == 2:
-        return -1
-    return 1 if direction == 3 else 0
+def is_night(memory: Record) -> bool:
+    """Whether it is dark enough for zombies to be many."""
+    return bool(memory.daylight < NIGHT)
 
 
 @compiled
-def inside(x: int, y: int) -> bool:
-    """Whether a cell is on the map."""
-    return x >= 0 and y >= 0 and x < SIZE and y < SIZE
+def find_ways(memory: Record, search: Record) -> None:
+    """Start the search of this frame, unless it was started before."""
+    if not search.begun:
+        begin_search(memory, search)
 
 
 @compiled
-def spread(
-    known: Bytes, extra: Bytes, prices: Ints, durations: Ints, px: int, py: int
-) -> tuple[Ints, Ints, NDArray[np.int8]]:
-    """Dijkstra's algorithm with a bucket queue from (px, py) over the whole remembered map.
+def begin_search(memory: Record, search: Record) -> None:
+    """Start a search from where the player stands."""
+    _clear(search)
+    _set_prices(memory, search)
+    _mark_dangers(memory, search)
+    start = memory.x * SIZE + memory.y
+    search.start = start
+    search.cost[memory.x, memory.y] = 0
+    search.frames[memory.x, memory.y] = 0
+    search.heads[0] = 0
+    search.following[0] = -1
+    search.cells[0] = start
+    search.used = 1
+    search.waiting = 1
+    search.begun = True
+
+
+@compiled
+def _clear(search: Record) -> None:
+    for number in range(search.used):
+        cell = search.cells[number]
+        search.cost[cell // SIZE, cell % SIZE] = FAR
+        search.frames[cell // SIZE, cell % SIZE] = FAR
+        search.back[cell // SIZE, cell % SIZE] = -1
+    for number in range(search.marked_count):
+        cell = search.marked[number]
+        search.extra[cell // SIZE, cell % SIZE] = 0
+    search.marked_count = 0
+    search.level = 0
+    search.settled = 0
+    search.heads[:] = -1
+    search.nearest_cost[:] = FAR
+
+
+@compiled
+def _set_prices(memory: Record, search: Record) -> None:
+    """Price and frames of entering a cell, by material and by the tools held; 0: impossible."""
+    durations = search.durations
+    prices = search.prices
+    durations[:] = 0
+    durations[GRASS] = 1
+    durations[PATH] = 1
+    durations[SAND] = 1
+    durations[TREE] = 2
+    if memory.inventory[WOOD_PICKAXE] > 0:
+        durations[STONE] = 2
+        durations[COAL] = 2
+        if has_stone(memory):
+            durations[WATER] = 3
+    if memory.inventory[STONE_PICKAXE] > 0:
+        durations[IRON] = 2
+    if memory.inventory[IRON_PICKAXE] > 0:
+        durations[DIAMOND] = 2
+    prices[:] = durations
+    prices[TREE] += 1
+    if prices[WATER] > 0:
+        prices[WATER] += 1
+    if is_night(memory) and memory.inventory[WOOD_PICKAXE] > 0:
+        # Zombies come up on grass in the dark; a tunnel is the better way.
+        prices[GRASS] = 4
+        prices[SAND] = 2
+
+
+@compiled
+def mark(search: Record, x: int, y: int, price: int) -> None:
+    """Raise the extra price of a cell to at least `price`."""
+    if price > search.extra[x, y]:
+        if search.extra[x, y] == 0:
+            search.marked[search.marked_count] = x * SIZE + y
+            search.marked_count += 1
+        search.extra[x, y] = price
+
+
+@compiled
+def _mark_dangers(memory: Record, search: Record) -> None:
+    """A cow is in the way, a zombie hurts, plants are never walked into."""
+    impatient = memory.frames < memory.impatient_until
+    for number in range(memory.seen_count):
+        price = _danger(memory.seen_kind[number])
+        if impatient and price < BLOCKED:
+            price = min(price, 1)
+        mark(search, memory.seen_x[number], memory.seen_y[number], price)
+    for number in range(memory.animal_count):
+        if memory.animal_kind[number] != COW:
+            cell = memory.animal_cell[number]
+            mark(search, cell // SIZE, cell % SIZE, BLOCKED)
+    for number in range(memory.fresh_count):
+        cell = memory.fresh_cell[number]
+        mark(search, cell // SIZE, cell % SIZE, _FRESH_PRICE)
+
+
+@compiled
+def _danger(kind: int) -> int:
+    if kind == COW:
+        return _COW_PRICE
+    if kind == ZOMBIE:
+        return _ZOMBIE_PRICE
+    if kind == SKELETON:
+        return _SKELETON_PRICE
+    return _ARROW_PRICE if kind == ARROW else BLOCKED
+
+
+@compiled
+def settle(memory: Record, search: Record) -> bool:
+    """Settle the cells of the next level of cost (Dijkstra's algorithm with a bucket queue).
 
     Entering a cell of material m costs `prices[m]` (0: impossible) plus `extra` of the cell, and
     lasts `durations[m]` frames. Every single price is below 32.
 
     Returns:
-        cost, frames (FAR where unreachable), and the direction of the last step to each cell.
+        Whether there was anything left.
     """
-    cost = np.full((SIZE, SIZE), FAR, np.int32)
-    frames = np.full((SIZE, SIZE), FAR, np.int32)
-    back = np.full((SIZE, SIZE), -1, np.int8)
-    heads = np.full(_BUCKETS, -1, np.int32)
-    following = np.empty(_QUEUE, np.int32)
-    cells = np.empty(_QUEUE, np.int32)
-    cost[px, py] = 0
-    frames[px, py] = 0
-    heads[0] = 0
-    following[0] = -1
-    cells[0] = px * SIZE + py
-    used = 1
-    waiting = 1
-    level = 0
-    while waiting > 0:
-        entry = heads[level % _BUCKETS]
-        heads[level % _BUCKETS] = -1
+    settled = search.settled
+    while search.waiting > 0 and search.settled == settled:
+        level = search.level
+        entry = search.heads[level % BUCKETS]
+        search.heads[level % BUCKETS] = -1
         while entry >= 0:
-            waiting -= 1
-            x = cells[entry] // SIZE
-            y = cells[entry] % SIZE
-            entry = following[entry]
-            if cost[x, y] != level:
-                continue
-            for direction in range(4):
-                a = x + step_x(direction)
-                b = y + step_y(direction)
-                if not inside(a, b):
-                    continue
-                price = prices[known[a, b]]
-                if price == 0 or extra[a, b] == BLOCKED:
-                    continue
-                total = level + price + extra[a, b]
-                if total < cost[a, b]:
-                    cost[a, b] = total
-                    frames[a, b] = frames[x, y] + durations[known[a, b]]
-                    back[a, b] = direction
-                    cells[used] = a * SIZE + b
-                    following[used] = heads[total % _BUCKETS]
-                    heads[total % _BUCKETS] = used
-                    used += 1
-                    waiting += 1
-        level += 1
-    return cost, frames, back
+            search.waiting -= 1
+            cell = search.cells[entry]
+            entry = search.following[entry]
+            if search.cost[cell // SIZE, cell % SIZE] == level:
+                search.order[search.settled] = cell
+                search.settled += 1
+                _relax(memory, search, cell, level)
+        search.level = level + 1
+    return bool(search.settled > settled)
 
 
 @compiled
-def first_direction(back: NDArray[np.int8], x: int, y: int, px: int, py: int) -> int:
-    """Direction of the first step from (px, py) on the way to (x, y); -1 when there is none."""
+def _relax(memory: Record, search: Record, cell: int, level: int) -> None:
+    """Ways from a settled cell to its four neighbours, and what it stands beside."""
+    x = cell // SIZE
+    y = cell % SIZE
+    for direction in range(4):
+        a = x + step_x(direction)
+        b = y + step_y(direction)
+        if not inside(a, b):
+            continue
+        material = memory.known[a, b]
+        if level <= search.nearest_cost[material]:
+            _stand_beside(search, material, a * SIZE + b, direction ^ 1, level)
+        price = search.prices[material]
+        extra = search.extra[a, b]
+        if price == 0 or extra == BLOCKED:
+            continue
+        total = level + price + extra
+        if total < search.cost[a, b]:
+            search.cost[a, b] = total
+            search.frames[a, b] = search.frames[x, y] + search.durations[material]
+            search.back[a, b] = direction
+            used = search.used
+            search.cells[used] = a * SIZE + b
+            search.following[used] = search.heads[total % BUCKETS]
+            search.heads[total % BUCKETS] = used
+            search.used = used + 1
+            search.waiting += 1
+
+
+@compiled
+def _stand_beside(search: Record, material: int, cell: int, side: int, cost: int) -> None:
+    """Note that a settled cell lies beside a material, `side` seen from there.
+
+    Materials that can be walked onto are left out: standing beside them is not facing them.
+    """
+    if material in (UNKNOWN, LAVA) or is_floor(material):
+        return
+    if cost == search.nearest_cost[material]:
+        other = search.nearest_cell[material]
+        if cell > other or (cell == other and side > search.nearest_side[material]):
+            return
+    search.nearest_cost[material] = cost
+    search.nearest_cell[material] = cell
+    search.nearest_side[material] = side
+
+
+@compiled
+def is_settled(search: Record, x: int, y: int) -> bool:
+    """Whether the best way to a cell is found already."""
+    return bool(search.cost[x, y] < search.level)
+
+
+@compiled
+def reach(memory: Record, search: Record, x: int, y: int) -> bool:
+    """Search as far as a cell; whether there is a way to it."""
+    while not is_settled(search, x, y):
+        if not settle(memory, search):
+            return False
+    return True
+
+
+@compiled
+def first_direction(memory: Record, search: Record, x: int, y: int) -> int:
+    """Direction of the first step to a cell; -1 when there is no way or it is reached."""
+    if not reach(memory, search, x, y):
+        return -1
     direction = -1
-    while x != px or y != py:
-        direction = back[x, y]
-        if direction < 0:
-            return -1
+    while x * SIZE + y != search.start:
+        direction = search.back[x, y]
         x -= step_x(direction)
         y -= step_y(direction)
     return direction
 
 
 @compiled
-def nearest_by_material(known: Bytes, cost: Ints) -> Ints:
-    """For each material the cheapest way to stand beside one: shape (13, 5).
+def nearest_material(memory: Record, search: Record, material: int) -> int:
+    """Cost of standing beside the nearest cell of a material; FAR when there is no way.
 
-    A row is (cost, x, y of the cell, x, y of where to stand). Materials that can be walked onto
-    are left out, because standing beside them does not mean facing them.
+    Which cell it is, and the side to stand on, are then in `search.nearest_cell` and
+    `search.nearest_side`.
     """
-    table = np.full((13, 5), -1, np.int32)
-    table[:, 0] = FAR
-    for x in range(SIZE):
-        for y in range(SIZE):
-            material = known[x, y]
-            if material in (UNKNOWN, GRASS, PATH, SAND, LAVA):
-                continue
-            for direction in range(4):
-                a = x + step_x(direction)
-                b = y + step_y(direction)
-                if inside(a, b) and cost[a, b] < table[material, 0]:
-                    table[material, 0] = cost[a, b]
-                    table[material, 1] = x
-                    table[material, 2] = y
-                    table[material, 3] = a
-                    table[material, 4] = b
-    return table
+    if memory.material_counts[material] <= 0:
+        return FAR
+    while search.nearest_cost[material] == FAR:
+        if not settle(memory, search):
+            return FAR
+    return int(search.nearest_cost[material])
 
 
 @compiled
-def has_near(known: Bytes, x: int, y: int, material: int) -> bool:
-    """Whether the 3 x 3 around a cell has a material, as crafting there would find.
+def nearest_creature(memory: Record, search: Record, kind: int) -> tuple[int, int, int]:
+    """Cost of standing beside the nearest creature of a kind, its cell, and the side to stand on.
 
-    On the first row and column the game's own search finds nothing at all.
+    Cows and plants are remembered where they were last seen, others only while in view. The cost is
+    FAR when there is none, or no way.
     """
-    if x < 1 or y < 1:
-        return False
-    for a in range(x - 1, min(x + 2, SIZE)):
-        for b in range(y - 1, min(y + 2, SIZE)):
-            if known[a, b] == material:
-                return True
-    return False
+    if memory.creature_counts[kind] == 0:
+        return FAR, -1, -1
+    find_ways(memory, search)
+    while True:
+        best, cell, side = _beside_creature(memory, search, kind)
+        if best < search.level or not settle(memory, search):
+            return best, cell, side
+        # What is found is sure once its level is settled; until then, a few levels at a time.
+        target = best if best < FAR else search.level + 3
+        while search.level <= target and settle(memory, search):
+            pass
 
 
 @compiled
-def nearest_with_near(known: Bytes, cost: Ints, first: int, second: int) -> tuple[int, int, int]:
-    """Cheapest cell (cost, x, y) that keeps both materials in its 3 x 3 once stood on.
-
-    A cell that would be dug away by standing on it does not count for itself.
-    """
+def _beside_creature(memory: Record, search: Record, kind: int) -> tuple[int, int, int]:
+    """The same with the costs that are known so far."""
     best = FAR
-    best_x = -1
-    best_y = -1
-    for x in range(1, SIZE):
-        for y in range(1, SIZE):
-            if cost[x, y] >= best:
+    best_cell = -1
+    best_side = -1
+    remembered = is_remembered(kind)
+    for number in range(memory.animal_count if remembered else memory.seen_count):
+        if remembered:
+            found = memory.animal_kind[number]
+            cell = int(memory.animal_cell[number])
+        else:
+            found = memory.seen_kind[number]
+            cell = memory.seen_x[number] * SIZE + memory.seen_y[number]
+        if found != kind:
+            continue
+        for side in range(4):
+            a = cell // SIZE + step_x(side)
+            b = cell % SIZE + step_y(side)
+            if not inside(a, b) or search.cost[a, b] > best or search.cost[a, b] == FAR:
                 continue
-            found_first = False
-            found_second = False
-            for a in range(x - 1, min(x + 2, SIZE)):
-                for b in range(y - 1, min(y + 2, SIZE)):
-                    material = known[a, b]
-                    if a == x and b == y and material not in (GRASS, PATH, SAND):
-                        continue
-                    if material == first:
-                        found_first = True
-                    if material == second:
-                        found_second = True
-            if found_first and found_second:
-                best = cost[x, y]
-                best_x = x
-                best_y = y
-    return best, best_x, best_y
+            if search.cost[a, b] < best or cell < best_cell:
+                best = search.cost[a, b]
+                best_cell = cell
+                best_side = side
+    return best, best_cell, best_side
 
 
 @compiled
-def nearest_facing(
-    known: Bytes,
-    extra: Bytes,
-    creatures: Bytes,
-    cost: Ints,
-    prices: Ints,
-    wanted: NDArray[np.bool_],
-    keep: int,
-) -> Ints:
-    """Cheapest way to have a free cell of a wanted material in front without entering it.
-
-    Such a cell can only be faced by walking straight towards it: from a cell before, into the
-    cell to stand on. With `keep` above 0 the player must have that material near where it stands.
-
-    Returns:
-        cost, x, y of the cell, x, y of where to stand, x, y of the cell before that.
-    """
-    best = np.full(7, -1, np.int32)
-    best[0] = FAR
-    for x in range(SIZE):
-        for y in range(SIZE):
-            if not wanted[known[x, y]] or creatures[x, y] > 0 or extra[x, y] == BLOCKED:
-                continue
-            for direction in range(4):
-                a = x - step_x(direction)
-                b = y - step_y(direction)
-                c = a - step_x(direction)
-                d = b - step_y(direction)
-                if not inside(c, d) or cost[c, d] >= best[0]:
-                    continue
-                price = prices[known[a, b]]
-                if price == 0 or extra[a, b] == BLOCKED:
-                    continue
-                if keep > 0 and not has_near(known, a, b, keep):
-                    continue
-                total = cost[c, d] + price + extra[a, b]
-                if total < best[0]:
-                    best[0] = total
-                    best[1] = x
-                    best[2] = y
-                    best[3] = a
-                    best[4] = b
-                    best[5] = c
-                    best[6] = d
-    return best
-
-
-@compiled
-def _is_land(material: int, land: int) -> bool:
-    if land == GRASSLAND:
-        return material == GRASS
-    return material in (STONE, PATH, COAL, IRON, LAVA, DIAMOND)
-
-
-@compiled
-def _at_edge(known: Bytes, x: int, y: int) -> bool:
-    for direction in range(4):
-        a = x + step_x(direction)
-        b = y + step_y(direction)
-        if inside(a, b) and known[a, b] == UNKNOWN:
-            return True
-    return False
-
-
-@compiled
-def _land_around(known: Bytes, x: int, y: int, land: int) -> int:
-    """Cells of a kind of land in the 7 x 7 around a cell."""
-    found = 0
-    if land != ANY_LAND:
-        for a in range(max(0, x - 3), min(SIZE, x + 4)):
-            for b in range(max(0, y - 3), min(SIZE, y + 4)):
-                if _is_land(known[a, b], land):
-                    found += 1
-    return found
-
-
-@compiled
-def nearest_frontier(
-    known: Bytes, cost: Ints, land: int, heading_x: int, heading_y: int
-) -> tuple[int, int]:
-    """Best known, reachable cell beside an unknown one; (-1, -1) when there is none.
-
-    Near ones are better, ones in the preferred land are better, and so are ones near the last
-    heading (-1 for none), which keeps the player from turning back and forth.
-    """
-    best = 1e9
-    best_x = -1
-    best_y = -1
-    for x in range(SIZE):
-        for y in range(SIZE):
-            if known[x, y] == UNKNOWN or cost[x, y] >= FAR:
-                continue
-            if not _at_edge(known, x, y):
-                continue
-            score = cost[x, y] - 0.5 * _land_around(known, x, y, land)
-            if heading_x >= 0:
-                score += 0.25 * (abs(x - heading_x) + abs(y - heading_y))
-            if score < best:
-                best = score
-                best_x = x
-                best_y = y
-    return best_x, best_y
-
-
-@compiled
-def beside(cost: Ints, x: int, y: int) -> tuple[int, int, int]:
-    """Cheapest of the four cells around (x, y): cost, x, y."""
-    best = FAR
-    best_x = -1
-    best_y = -1
-    for direction in range(4):
-        a = x + step_x(direction)
-        b = y + step_y(direction)
-        if inside(a, b) and cost[a, b] < best:
-            best = cost[a, b]
-            best_x = a
-            best_y = b
-    return best, best_x, best_y
+def is_remembered(kind: int) -> bool:
+    """Whether a creature is remembered where it was last seen: cows and plants."""
+    return kind == COW or kind > ARROW

@@ -5,31 +5,33 @@ from __future__ import annotations
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from engine.worlds.crafter.codes import (
     COAL,
     DIAMOND,
     FURNACE,
-    GRASS,
     IRON,
     LAVA,
-    PATH,
     PLANT,
-    SAND,
     SIZE,
     STONE,
+    STONE_ITEM,
     TABLE,
     TREE,
     UNKNOWN,
     WATER,
 )
 from engine.worlds.crafter.compiled import compiled
-from engine.worlds.crafter.navigation import FAR, Bytes, Ints, inside, step_x, step_y
+from engine.worlds.crafter.navigation import FAR, settle
+from engine.worlds.crafter.rows import Record, inside, is_floor, step_x, step_y
 
 ROOM_CELLS: Final = 6
 """A closed room of more cells does not count: something may appear inside it."""
 _FILL_PRICE: Final = 7
 """Frames to walk around and put a stone on an open side."""
+_LOWEST_PRICE: Final = 4
+"""No room of two cells costs less."""
 
 
 @compiled
@@ -38,54 +40,99 @@ def _is_wall(material: int) -> bool:
 
 
 @compiled
-def _is_floor(material: int) -> bool:
-    return material in (GRASS, PATH, SAND)
+def is_enclosed(memory: Record) -> bool:
+    """Whether the player is in a small closed room."""
+    return _is_closed(memory, -1)
 
 
 @compiled
-def closed_room(known: Bytes, creatures: Bytes, px: int, py: int, limit: int) -> int:
-    """Cells of the closed room the player stands in; 0 when it is open or larger than `limit`."""
-    seen = np.zeros((SIZE, SIZE), np.bool_)
-    stack = np.empty(4 * (limit + 1), np.int32)
-    stack[0] = px * SIZE + py
-    seen[px, py] = True
-    height = 1
-    total = 0
-    while height > 0:
-        height -= 1
-        x = stack[height] // SIZE
-        y = stack[height] % SIZE
-        total += 1
-        if total > limit:
-            return 0
+def would_close(memory: Record, x: int, y: int) -> bool:
+    """Whether a stone on a cell would close the room the player stands in."""
+    return _is_closed(memory, x * SIZE + y)
+
+
+@compiled
+def _is_closed(memory: Record, stone: int) -> bool:
+    """Whether the room around the player is closed and small, with a stone on one more cell."""
+    cells = np.empty(ROOM_CELLS, np.int32)
+    cells[0] = memory.x * SIZE + memory.y
+    count = 1
+    number = 0
+    while number < count:
+        x = cells[number] // SIZE
+        y = cells[number] % SIZE
+        number += 1
         for direction in range(4):
             a = x + step_x(direction)
             b = y + step_y(direction)
-            if not inside(a, b) or seen[a, b]:
+            if not inside(a, b):
                 continue
-            material = known[a, b]
-            if material == UNKNOWN or (creatures[a, b] > 0 and creatures[a, b] < PLANT):
-                return 0
-            if _is_wall(material) or material == LAVA or creatures[a, b] >= PLANT:
+            cell = a * SIZE + b
+            creature = memory.creatures[a, b]
+            material = STONE if cell == stone else int(memory.known[a, b])
+            if _is_among(cells, count, cell):
                 continue
-            seen[a, b] = True
-            stack[height] = a * SIZE + b
-            height += 1
-    return total
+            if material == UNKNOWN or (creature > 0 and creature < PLANT):
+                return False
+            if _is_wall(material) or material == LAVA or creature >= PLANT:
+                continue
+            if count == ROOM_CELLS:
+                return False
+            cells[count] = cell
+            count += 1
+    return True
 
 
 @compiled
-def _can_stand(known: Bytes, creatures: Bytes, prices: Ints, x: int, y: int) -> bool:
-    material = known[x, y]
-    standable = material != WATER and material != TREE and prices[material] > 0
-    return bool(standable and creatures[x, y] == 0)
+def _is_among(cells: NDArray[np.int32], count: int, cell: int) -> bool:
+    found = False
+    for number in range(count):
+        found = found or cells[number] == cell
+    return found
 
 
 @compiled
-def _room_price(
-    known: Bytes, creatures: Bytes, prices: Ints, x: int, y: int, direction: int, stones: int
-) -> int:
+def cheapest_room(memory: Record, search: Record) -> tuple[int, int]:
+    """Cheapest room of two cells in a line: the cell it is entered from (-1: none), direction.
+
+    The two cells are dug or free; their other sides are walls, or get one stone each. The last
+    stone closes the entrance.
+    """
+    best = FAR
+    best_cell = -1
+    best_direction = -1
+    number = 0
+    while number < search.settled or settle(memory, search):
+        cell = int(search.order[number])
+        number += 1
+        x = cell // SIZE
+        y = cell % SIZE
+        cost = search.cost[x, y]
+        if cost + _LOWEST_PRICE > best:
+            break
+        if x < 3 or y < 3 or x >= SIZE - 3 or y >= SIZE - 3 or memory.creatures[x, y] > 0:
+            continue
+        for direction in range(4):
+            total = cost + _room_price(memory, search, x, y, direction)
+            if total < best or (total == best and cell < best_cell):
+                best = total
+                best_cell = cell
+                best_direction = direction
+    return best_cell, best_direction
+
+
+@compiled
+def _can_stand(memory: Record, search: Record, x: int, y: int) -> bool:
+    material = memory.known[x, y]
+    standable = material != WATER and material != TREE and search.prices[material] > 0
+    return bool(standable and memory.creatures[x, y] == 0)
+
+
+@compiled
+def _room_price(memory: Record, search: Record, x: int, y: int, direction: int) -> int:
     """Price of making a room of the two cells beyond (x, y), FAR when it cannot be made."""
+    known = memory.known
+    creatures = memory.creatures
     dx = step_x(direction)
     dy = step_y(direction)
     ax = x + dx
@@ -94,12 +141,11 @@ def _room_price(
     by = ay + dy
     if bx < 1 or by < 1 or bx >= SIZE - 1 or by >= SIZE - 1:
         return FAR
-    if not _can_stand(known, creatures, prices, ax, ay):
+    if not _can_stand(memory, search, ax, ay) or not _can_stand(memory, search, bx, by):
         return FAR
-    if not _can_stand(known, creatures, prices, bx, by):
-        return FAR
-    price = prices[known[ax, ay]] + prices[known[bx, by]] + 2
+    price = search.prices[known[ax, ay]] + search.prices[known[bx, by]] + 2
     dug = int(known[ax, ay] == STONE) + int(known[bx, by] == STONE)
+    stones = int(memory.inventory[STONE_ITEM])
     ends = 1
     sides = 0
     for number in range(5):
@@ -112,7 +158,7 @@ def _room_price(
         if _is_wall(known[u, v]) or creatures[u, v] >= PLANT:
             continue
         open_end = number == 0 and known[u, v] == UNKNOWN
-        if not (_is_floor(known[u, v]) or open_end) or creatures[u, v] > 0:
+        if not (is_floor(known[u, v]) or open_end) or creatures[u, v] > 0:
             return FAR
         if number == 0:
             # An unknown end will be seen on the way in, and closed if it is open.
@@ -125,30 +171,3 @@ def _room_price(
     if stones < sides or stones + dug < sides + ends:
         return FAR
     return int(price)
-
-
-@compiled
-def cheapest_room(
-    known: Bytes, creatures: Bytes, cost: Ints, prices: Ints, stones: int
-) -> tuple[int, int, int, int]:
-    """Cheapest room of two cells in a line, entered from a third: cost, x, y of that, direction.
-
-    The two cells are dug or free; their other sides are walls, or get one stone each. The last
-    stone closes the entrance. The cost is FAR when there is no such place.
-    """
-    best = FAR
-    best_x = -1
-    best_y = -1
-    best_direction = -1
-    for x in range(3, SIZE - 3):
-        for y in range(3, SIZE - 3):
-            if cost[x, y] >= best or creatures[x, y] > 0:
-                continue
-            for direction in range(4):
-                price = _room_price(known, creatures, prices, x, y, direction, stones)
-                if cost[x, y] + price < best:
-                    best = cost[x, y] + price
-                    best_x = x
-                    best_y = y
-                    best_direction = direction
-    return best, best_x, best_y, best_direction

@@ -1,193 +1,294 @@
-"""Suggestions that keep the player alive: out of an arrow's path, into a closed room."""
+"""Compiled suggestions that keep the player alive: out of an arrow's path, into a closed room.
+
+Each gives the number of an action, `NONE` where the stub gives None.
+"""
 
 from __future__ import annotations
 
-from engine.worlds.crafter import codes
-from engine.worlds.crafter.codes import DIRECTIONS, MOVE, WALKABLE
-from engine.worlds.crafter.memory import Cell, MapMemory, Paths, Room
+from typing import Final
+
+from engine.worlds.crafter.codes import (
+    ARROW,
+    LAVA,
+    MOVE_LEFT,
+    NONE,
+    PLACE_STONE,
+    PLANT,
+    SIZE,
+    SKELETON,
+    WATER,
+    WOOD_PICKAXE,
+    ZOMBIE,
+)
+from engine.worlds.crafter.compiled import compiled
 from engine.worlds.crafter.moves import enter, go
-from engine.worlds.crafter.navigation import BLOCKED, FAR
-from engine.worlds.crafter.rooms import ROOM_CELLS, cheapest_room, closed_room
+from engine.worlds.crafter.navigation import BLOCKED, FAR, begin_search, find_ways, mark, reach
+from engine.worlds.crafter.rooms import cheapest_room, is_enclosed, would_close
+from engine.worlds.crafter.rows import (
+    FRESH_STONES,
+    NO_ROOM,
+    Record,
+    Rows,
+    creature_at,
+    has_stone,
+    inside,
+    is_floor,
+    is_free,
+    material_at,
+    step_x,
+    step_y,
+)
 
-_ARROW_REACH = 3
-_KEEP_STONE = 4
-_ROOM_PATIENCE = 70
-_DETOUR = 12
-_SEALING, _ENTERING, _CLOSING = 0, 1, 2
-_ARROW_FLIES_OVER = frozenset({*WALKABLE, codes.WATER, codes.LAVA})
+NOTHING_NEAR: Final = 99
+"""`threat` when no zombie, skeleton or arrow is in view."""
+_ARROW_REACH: Final = 3
+_KEEP_STONE: Final = 4
+_ROOM_PATIENCE: Final = 70
+_DETOUR: Final = 12
+_SEALING: Final = 0
+_ENTERING: Final = 1
+_CLOSING: Final = 2
+_SEALED: Final = -2
+"""Not an action: all sides of a room are closed."""
 
 
-def dodge(memory: MapMemory) -> str | None:
+@compiled
+def threat(memory: Record) -> int:
+    """Distance of the nearest zombie, skeleton or arrow in view, both axes summed."""
+    nearest = NOTHING_NEAR
+    for number in range(memory.seen_count):
+        if memory.seen_kind[number] in (ZOMBIE, SKELETON, ARROW):
+            dx = abs(memory.seen_x[number] - memory.x)
+            dy = abs(memory.seen_y[number] - memory.y)
+            nearest = min(nearest, dx + dy)
+    return nearest
+
+
+@compiled
+def dodge(players: Rows, index: int) -> int:
     """Action that leaves the path of an arrow about to hit, or blocks it with a stone."""
-    for arrow in memory.in_view:
-        steps = _frames_to_hit(memory, arrow.x, arrow.y, arrow.heading)
+    memory = players[index].memory
+    for number in range(memory.seen_count):
+        steps = _frames_to_hit(memory, number)
         if steps == 0:
             continue
-        dx, dy = arrow.heading
-        if (
-            steps >= 2
-            and memory.facing == (-dx, -dy)
-            and memory.holds(codes.STONE_ITEM)
-            and memory.is_free(memory.front)
-        ):
-            memory.fresh_stones[memory.front] = memory.frames + _KEEP_STONE
-            return "place_stone"
-        for side in ((dy, dx), (-dy, -dx)):
-            if memory.is_free(memory.ahead(side)):
-                return MOVE[side]
-    return None
+        heading = memory.seen_heading[number] - 1
+        x = memory.x + step_x(memory.facing)
+        y = memory.y + step_y(memory.facing)
+        turned = memory.facing == heading ^ 1
+        if steps >= 2 and turned and has_stone(memory) and is_free(memory, x, y):
+            _keep_stone(memory, x * SIZE + y)
+            return PLACE_STONE
+        dx = step_x(heading)
+        dy = step_y(heading)
+        for sign in (1, -1):
+            if is_free(memory, memory.x + sign * dy, memory.y + sign * dx):
+                return _move(sign * dy, sign * dx)
+    return NONE
 
 
-def _frames_to_hit(memory: MapMemory, x: int, y: int, heading: Cell) -> int:
+@compiled
+def _move(dx: int, dy: int) -> int:
+    if dx != 0:
+        return MOVE_LEFT + int(dx > 0)
+    return MOVE_LEFT + 2 + int(dy > 0)
+
+
+@compiled
+def _keep_stone(memory: Record, cell: int) -> None:
+    """Do not dig a stone away at once that is to stop an arrow."""
+    number = 0
+    while number < memory.fresh_count and memory.fresh_cell[number] != cell:
+        number += 1
+    if number == FRESH_STONES:
+        return
+    if number == memory.fresh_count:
+        memory.fresh_count += 1
+    memory.fresh_cell[number] = cell
+    memory.fresh_until[number] = memory.frames + _KEEP_STONE
+
+
+@compiled
+def _frames_to_hit(memory: Record, number: int) -> int:
     """Cells an arrow has to fly to reach the player; 0 when it will not hit soon."""
-    if heading == (0, 0):
+    if memory.seen_heading[number] == 0:
         return 0
-    dx, dy = heading
-    ahead = (memory.position[0] - x, memory.position[1] - y)
-    steps = ahead[0] * dx + ahead[1] * dy
-    if not 0 < steps <= _ARROW_REACH or ahead != (steps * dx, steps * dy):
+    heading = memory.seen_heading[number] - 1
+    dx = step_x(heading)
+    dy = step_y(heading)
+    x = int(memory.seen_x[number])
+    y = int(memory.seen_y[number])
+    ahead_x = memory.x - x
+    ahead_y = memory.y - y
+    steps = ahead_x * dx + ahead_y * dy
+    if steps <= 0 or steps > _ARROW_REACH or ahead_x != steps * dx or ahead_y != steps * dy:
         return 0
-    between = [(x + step * dx, y + step * dy) for step in range(1, steps)]
-    free = all(memory.material(cell) in _ARROW_FLIES_OVER for cell in between)
-    return steps if free else 0
+    for step in range(1, steps):
+        between = material_at(memory, x + step * dx, y + step * dy)
+        if not is_floor(between) and between not in (WATER, LAVA):
+            return 0
+    return int(steps)
 
 
-def step_to_shelter(memory: MapMemory) -> str | None:
+@compiled
+def step_to_shelter(players: Rows, index: int) -> int:
     """Next action towards a closed room; None when in one, or when none can be made."""
-    if memory.enclosed:
-        memory.room = None
-        return None
-    if memory.holds(codes.STONE_ITEM) and memory.is_free(memory.front) and _closes(memory):
-        return "place_stone"
-    if not memory.holds(codes.WOOD_PICKAXE):
-        memory.room = None
-        return None
-    if memory.room is not None and memory.frames - memory.room.since < _ROOM_PATIENCE:
-        action = _build(memory, memory.room)
-        if action is not None:
+    player = players[index]
+    memory = player.memory
+    if is_enclosed(memory):
+        memory.room_stage = NO_ROOM
+        return NONE
+    x = memory.x + step_x(memory.facing)
+    y = memory.y + step_y(memory.facing)
+    if has_stone(memory) and is_free(memory, x, y) and would_close(memory, x, y):
+        return PLACE_STONE
+    if memory.inventory[WOOD_PICKAXE] == 0:
+        memory.room_stage = NO_ROOM
+        return NONE
+    if memory.room_stage != NO_ROOM and memory.frames - memory.room_since < _ROOM_PATIENCE:
+        action = _build(player)
+        if action != NONE:
             return action
-    memory.room = None
-    paths = memory.paths
-    cost, x, y, direction = cheapest_room(
-        memory.known, memory.creatures, paths.cost, paths.prices, memory.holds(codes.STONE_ITEM)
-    )
-    if cost >= FAR:
-        return None
-    memory.room = Room((int(x), int(y)), int(direction), memory.frames, _SEALING)
-    action = _build(memory, memory.room)
-    if action is None:
-        memory.room = None
+    memory.room_stage = NO_ROOM
+    find_ways(memory, player.search)
+    cell, direction = cheapest_room(memory, player.search)
+    if cell < 0:
+        return NONE
+    memory.room_x = cell // SIZE
+    memory.room_y = cell % SIZE
+    memory.room_direction = direction
+    memory.room_since = memory.frames
+    memory.room_stage = _SEALING
+    action = _build(player)
+    if action == NONE:
+        memory.room_stage = NO_ROOM
     return action
 
 
-def _closes(memory: MapMemory) -> bool:
-    """Whether a stone in front would close the room the player stands in."""
-    known = memory.known.copy()
-    known[memory.front] = codes.STONE
-    return closed_room(known, memory.creatures, *memory.position, ROOM_CELLS) > 0
+@compiled
+def _is_at(memory: Record, steps: int) -> bool:
+    """Whether the player stands in the room to be, some steps from its entrance."""
+    x = memory.room_x + steps * step_x(memory.room_direction)
+    y = memory.room_y + steps * step_y(memory.room_direction)
+    return bool(memory.x == x and memory.y == y)
 
 
-def _build(memory: MapMemory, room: Room) -> str | None:
+@compiled
+def _build(player: Record) -> int:
     """Next action of making a room: close its sides, dig in, close its end and its entrance."""
-    direction = DIRECTIONS[room.direction]
-    first, last, end = (_along(room.entrance, direction, steps) for steps in (1, 2, 3))
-    if room.stage == _SEALING:
-        action, sealed = _seal(memory, room, first, last)
-        if not sealed:
+    memory = player.memory
+    direction = memory.room_direction
+    if memory.room_stage == _SEALING:
+        action = _seal(player)
+        if action != _SEALED:
             return action
-        if memory.position not in (room.entrance, first, last):
-            return go(memory, room.entrance, memory.search(_protected(memory, room)))
-        room = _advance(memory, room, _ENTERING)
-    if room.stage == _ENTERING:
-        if memory.position == room.entrance or memory.position == first:
+        if not (_is_at(memory, 0) or _is_at(memory, 1) or _is_at(memory, 2)):
+            _find_detours(player)
+            return go(memory, player.detour, memory.room_x, memory.room_y)
+        memory.room_stage = _ENTERING
+    if memory.room_stage == _ENTERING:
+        if _is_at(memory, 0) or _is_at(memory, 1):
             return enter(memory, direction)
-        if memory.position != last:
-            return None
-        if memory.is_free(end):
+        if not _is_at(memory, 2):
+            return NONE
+        end_x = memory.room_x + 3 * step_x(direction)
+        end_y = memory.room_y + 3 * step_y(direction)
+        if is_free(memory, end_x, end_y):
             # Only reached by digging towards it, so it is in front unless something moved it.
             facing_end = memory.facing == direction
-            return "place_stone" if facing_end and memory.holds(codes.STONE_ITEM) else None
-        room = _advance(memory, room, _CLOSING)
-    back = (-direction[0], -direction[1])
-    if memory.position == last:
+            return PLACE_STONE if facing_end and has_stone(memory) else NONE
+        memory.room_stage = _CLOSING
+    back = direction ^ 1
+    if _is_at(memory, 2):
         return enter(memory, back)
-    at_door = memory.position == first and memory.facing == back
-    if at_door and memory.holds(codes.STONE_ITEM) and memory.is_free(room.entrance):
-        return "place_stone"
-    return None
+    at_door = _is_at(memory, 1) and memory.facing == back
+    if at_door and has_stone(memory) and is_free(memory, memory.room_x, memory.room_y):
+        return PLACE_STONE
+    return NONE
 
 
-def _advance(memory: MapMemory, room: Room, stage: int) -> Room:
-    memory.room = room._replace(stage=stage)
-    return memory.room
+@compiled
+def _side(memory: Record, number: int) -> tuple[int, int]:
+    """One of the four cells along the sides of the room to be."""
+    dx = step_x(memory.room_direction)
+    dy = step_y(memory.room_direction)
+    steps = 1 if number < 2 else 2
+    sign = 1 if number % 2 == 0 else -1
+    x = memory.room_x + steps * dx + sign * dy
+    y = memory.room_y + steps * dy + sign * dx
+    return x, y
 
 
-def _along(cell: Cell, direction: Cell, steps: int) -> Cell:
-    return cell[0] + steps * direction[0], cell[1] + steps * direction[1]
+@compiled
+def _find_detours(player: Record) -> None:
+    """Search ways that keep from digging through the walls of the room to be."""
+    memory = player.memory
+    begin_search(memory, player.detour)
+    for number in range(4):
+        x, y = _side(memory, number)
+        walkable = is_floor(material_at(memory, x, y))
+        mark(player.detour, x, y, _DETOUR if walkable else BLOCKED)
 
 
-def _sides(room: Room) -> list[Cell]:
-    dx, dy = DIRECTIONS[room.direction]
-    cells = [_along(room.entrance, (dx, dy), steps) for steps in (1, 2)]
-    return [(x + sign * dy, y + sign * dx) for x, y in cells for sign in (1, -1)]
-
-
-def _protected(memory: MapMemory, room: Room) -> dict[Cell, int]:
-    """Prices that keep the way from digging through the walls of the room to be."""
-    return {
-        cell: _DETOUR if memory.material(cell) in WALKABLE else BLOCKED for cell in _sides(room)
-    }
-
-
-def _seal(memory: MapMemory, room: Room, first: Cell, last: Cell) -> tuple[str | None, bool]:
-    """Next action of closing the sides, and whether all are closed."""
-    for side in _sides(room):
-        if memory.material(side) not in WALKABLE:
+@compiled
+def _seal(player: Record) -> int:
+    """Next action of closing the sides, `_SEALED` when all are closed."""
+    memory = player.memory
+    for number in range(4):
+        x, y = _side(memory, number)
+        if not is_floor(material_at(memory, x, y)):
             continue
-        creature = memory.creature(side)
-        if creature in (codes.PLANT, codes.RIPE_PLANT):
+        creature = creature_at(memory, x, y)
+        if creature >= PLANT:
             continue
-        if creature and creature != codes.ARROW:
-            return None, False
-        if side == memory.position:
-            return _step_off(memory), False
-        return _block(memory, room, side), False
-    return None, True
+        if creature > 0 and creature != ARROW:
+            return NONE
+        if x == memory.x and y == memory.y:
+            return _step_off(memory)
+        return _block(player, x, y)
+    return _SEALED
 
 
-def _step_off(memory: MapMemory) -> str | None:
-    for direction in DIRECTIONS:
-        if memory.is_free(memory.ahead(direction)):
-            return MOVE[direction]
-    return None
+@compiled
+def _step_off(memory: Record) -> int:
+    for direction in range(4):
+        if is_free(memory, memory.x + step_x(direction), memory.y + step_y(direction)):
+            return MOVE_LEFT + direction
+    return NONE
 
 
-def _block(memory: MapMemory, room: Room, cell: Cell) -> str | None:
+@compiled
+def _block(player: Record, x: int, y: int) -> int:
     """Next action of putting a stone on a free cell: come at it in a straight line."""
-    if not memory.holds(codes.STONE_ITEM):
-        return None
-    if memory.front == cell:
-        return "place_stone"
-    paths = memory.search(_protected(memory, room))
-    best = _best_run_up(memory, paths, cell)
-    if best is None:
-        return None
-    stand, before = best
-    if memory.position == before:
-        return enter(memory, (stand[0] - before[0], stand[1] - before[1]))
-    return go(memory, before, paths)
+    memory = player.memory
+    if not has_stone(memory):
+        return NONE
+    if memory.x + step_x(memory.facing) == x and memory.y + step_y(memory.facing) == y:
+        return PLACE_STONE
+    _find_detours(player)
+    direction = _best_run_up(memory, player.detour, x, y)
+    if direction < 0:
+        return NONE
+    before_x = x - 2 * step_x(direction)
+    before_y = y - 2 * step_y(direction)
+    if memory.x == before_x and memory.y == before_y:
+        return enter(memory, direction)
+    return go(memory, player.detour, before_x, before_y)
 
 
-def _best_run_up(memory: MapMemory, paths: Paths, cell: Cell) -> tuple[Cell, Cell] | None:
-    """Cells to stand on and to start from so that a step ends facing `cell`."""
-    best: tuple[int, Cell, Cell] | None = None
-    for direction in DIRECTIONS:
-        stand, before = _along(cell, direction, -1), _along(cell, direction, -2)
-        if not memory.on_map(before) or not memory.is_free(stand):
+@compiled
+def _best_run_up(memory: Record, ways: Record, x: int, y: int) -> int:
+    """Direction in which two steps end facing a cell, the cheapest to begin; -1 for none."""
+    best = FAR
+    best_direction = -1
+    for direction in range(4):
+        before_x = x - 2 * step_x(direction)
+        before_y = y - 2 * step_y(direction)
+        if not inside(before_x, before_y):
             continue
-        if not paths.reaches(before):
+        if not is_free(memory, x - step_x(direction), y - step_y(direction)):
             continue
-        cost = int(paths.cost[before])
-        if best is None or cost < best[0]:
-            best = (cost, stand, before)
-    return None if best is None else (best[1], best[2])
+        if reach(memory, ways, before_x, before_y) and ways.cost[before_x, before_y] < best:
+            best = ways.cost[before_x, before_y]
+            best_direction = direction
+    return best_direction

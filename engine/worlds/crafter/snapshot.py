@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from engine.errors import EngineError
 from engine.worlds.crafter import codes
 from engine.worlds.crafter.game import Game, ObjectSet
-from engine.worlds.crafter.memory import MapMemory, Room
+from engine.worlds.crafter.memory import Memories
 from engine.worlds.crafter.package import objects
+from engine.worlds.crafter.rows import NO_ROOM
 
 _FORMAT = "crafter-1.8.3/1"
 _KINDS: Mapping[str, Any] = {
@@ -42,12 +43,15 @@ class Snapshot:
     """A state brought back to life."""
 
     game: Game
-    memory: MapMemory
+    memory: NDArray[np.void]
+    """What the player remembers, of type `MEMORY`; what it sees has to be seen again."""
     over: bool
     random_state: dict[str, Any]
 
 
-def save_snapshot(game: Game, memory: MapMemory, over: bool, random: np.random.Generator) -> bytes:
+def save_snapshot(
+    game: Game, memory: NDArray[np.void], over: bool, random: np.random.Generator
+) -> bytes:
     """Everything that decides what happens next."""
     state = {
         "format": _FORMAT,
@@ -154,36 +158,66 @@ def _load_object(game: Game, saved: Mapping[str, Any], player: Any | None) -> An
     return thing
 
 
-def _save_memory(memory: MapMemory) -> dict[str, Any]:
+def _save_memory(memory: NDArray[np.void]) -> dict[str, Any]:
+    animals = memory["animal_count"]
+    fresh = memory["fresh_count"]
+    cells = memory["animal_cell"][:animals].tolist()
+    kinds = memory["animal_kind"][:animals].tolist()
+    known = sorted((*_cell(cell), kind) for cell, kind in zip(cells, kinds, strict=True))
+    room = [
+        [int(memory["room_x"]), int(memory["room_y"])],
+        *(int(memory[f"room_{name}"]) for name in ("direction", "since", "stage")),
+    ]
     return {
-        "known": _pack(memory.known),
-        "cows": sorted(memory.cows),
-        "plants": [[*cell, kind] for cell, kind in memory.plants.items()],
-        "position": memory.position,
-        "frames": memory.frames,
-        "heading": memory.heading,
-        "room": memory.room,
-        "recent": memory.recent,
-        "impatient_until": memory.impatient_until,
-        "fresh_stones": [[*cell, until] for cell, until in memory.fresh_stones.items()],
+        "known": _pack(memory["known"]),
+        "cows": [[x, y] for x, y, kind in known if kind == codes.COW],
+        "plants": [[x, y, kind] for x, y, kind in known if kind != codes.COW],
+        "position": [int(memory["x"]), int(memory["y"])],
+        "frames": int(memory["frames"]),
+        "heading": [int(memory["heading_x"]), int(memory["heading_y"])],
+        "room": None if memory["room_stage"] == NO_ROOM else room,
+        "recent": [_cell(cell) for cell in memory["recent"][: memory["recent_count"]].tolist()],
+        "impatient_until": int(memory["impatient_until"]),
+        "fresh_stones": [
+            [*_cell(cell), until]
+            for cell, until in zip(
+                memory["fresh_cell"][:fresh].tolist(),
+                memory["fresh_until"][:fresh].tolist(),
+                strict=True,
+            )
+        ],
     }
 
 
-def _load_memory(state: Mapping[str, Any]) -> MapMemory:
-    memory = MapMemory()
-    memory.known = _unpack(state["known"], np.uint8).reshape(codes.SIZE, codes.SIZE)
-    memory.cows = {(x, y) for x, y in state["cows"]}
-    memory.plants = {(x, y): kind for x, y, kind in state["plants"]}
-    memory.position = (state["position"][0], state["position"][1])
-    memory.frames = state["frames"]
-    memory.heading = (state["heading"][0], state["heading"][1])
+def _load_memory(state: Mapping[str, Any]) -> NDArray[np.void]:
+    memory = Memories(1).save(0)
+    known = _unpack(state["known"], np.uint8).reshape(codes.SIZE, codes.SIZE)
+    memory["known"] = known
+    memory["material_counts"] = np.bincount(known.ravel(), minlength=len(codes.MATERIALS))
+    animals = [*((x, y, codes.COW) for x, y in state["cows"]), *state["plants"]]
+    memory["animal_count"] = len(animals)
+    for number, (x, y, kind) in enumerate(animals):
+        memory["animal_cell"][number] = x * codes.SIZE + y
+        memory["animal_kind"][number] = kind
+    memory["x"], memory["y"] = state["position"]
+    memory["frames"] = state["frames"]
+    memory["heading_x"], memory["heading_y"] = state["heading"]
     if state["room"] is not None:
-        (x, y), direction, since, stage = state["room"]
-        memory.room = Room((x, y), direction, since, stage)
-    memory.recent = [(x, y) for x, y in state["recent"]]
-    memory.impatient_until = state["impatient_until"]
-    memory.fresh_stones = {(x, y): until for x, y, until in state["fresh_stones"]}
+        (memory["room_x"], memory["room_y"]), *rest = state["room"]
+        memory["room_direction"], memory["room_since"], memory["room_stage"] = rest
+    memory["recent_count"] = len(state["recent"])
+    for number, (x, y) in enumerate(state["recent"]):
+        memory["recent"][number] = x * codes.SIZE + y
+    memory["impatient_until"] = state["impatient_until"]
+    memory["fresh_count"] = len(state["fresh_stones"])
+    for number, (x, y, until) in enumerate(state["fresh_stones"]):
+        memory["fresh_cell"][number] = x * codes.SIZE + y
+        memory["fresh_until"][number] = until
     return memory
+
+
+def _cell(number: int) -> tuple[int, int]:
+    return number // codes.SIZE, number % codes.SIZE
 
 
 def _plain(value: Any) -> Any:

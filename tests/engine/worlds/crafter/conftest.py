@@ -11,8 +11,6 @@ from crafter import objects
 
 from engine.worlds.crafter.codes import MATERIALS, START
 from engine.worlds.crafter.env import CrafterEnv
-from engine.worlds.crafter.perception import perceive
-from engine.worlds.crafter.player import PlayerMemory
 
 LETTERS = {
     ".": "grass", "#": "stone", "~": "water", "T": "tree", "L": "lava", "c": "coal", "i": "iron",
@@ -62,7 +60,7 @@ class Scene:
         game.player.facing = facing
         game.player.inventory.update(held)
         # The memory starts with this scene and nothing else.
-        self.env._player = PlayerMemory.born(perceive(game))
+        self.env.wake()
 
     def ask(self, function: str, *args: Any) -> Any:
         """A query of the stub."""

@@ -48,7 +48,7 @@ def test_position_is_reckoned_also_over_sleep_and_against_the_border(scene):
     assert here.ask("sleeping") is True
     assert here.ask("position") == codes.START
     here.inventory["energy"] = 9
-    here.env.player.memory.inventory = (9, 9, 9, 9, *here.env.player.memory.inventory[4:])
+    here.env.player.memory.inventory[:4] = 9
     here.act("move_left")
     assert here.ask("sleeping") is False
     for _ in range(40):

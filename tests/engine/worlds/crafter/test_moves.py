@@ -201,7 +201,7 @@ def test_no_suggestion_ever_steps_into_lava(seed: int):
                 cell = env.player.memory.ahead(ahead)
                 material = env.game.world[cell][0]
                 assert material != "lava" or env.player.memory.creature(cell)
-        lava_seen += bool((env.player.memory.view == codes.LAVA).any())
+        lava_seen += bool((env._percepts.materials == codes.LAVA).any())
         first = suggestions[0] if random.random() < 0.7 else None
         action = first or suggestions[int(random.integers(len(asks)))] or "noop"
         _, _, terminated, _, _ = env.step(np.int64(primitives.index(action)))

@@ -5,7 +5,6 @@ import pytest
 from crafter import objects
 
 from engine.worlds.crafter.env import CrafterEnv
-from engine.worlds.crafter.perception import perceive
 from engine.worlds.registry import get_world
 
 
@@ -82,7 +81,7 @@ def _with_arrow(scene, at, heading, drawing="@", **held):
     here = scene(drawing, fill=held.pop("fill", "_"), **held)
     world = here.env.game.world
     world.add(objects.Arrow(world, (32 + at[0], 32 + at[1]), np.array(heading)))
-    here.env.player.memory.look(perceive(here.env.game))
+    here.env.look()
     return here
 
 
