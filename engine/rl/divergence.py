@@ -37,17 +37,31 @@ class Guard:
         }
         self._optimizer = copy.deepcopy(policy.optimizer.state_dict())
 
+    def update(self) -> str | None:
+        """Make one update; what is wrong with it, None when it is good."""
+        self.keep()
+        try:
+            self._model.train()
+        except ValueError:
+            # After a batch that broke the weights, torch refuses the distribution of the next one.
+            if self._is_finite():
+                raise
+        return self.why_bad()
+
     def why_bad(self) -> str | None:
         """What is wrong with the update just made; None when it is good."""
+        if not self._is_finite():
+            return "a weight is no longer a finite number"
         losses = self._model.logger.name_to_value
         for name in ("train/loss", "train/value_loss", "train/approx_kl"):
             if not math.isfinite(float(losses[name])):
                 return f"{name.removeprefix('train/')} is {losses[name]}"
         if float(losses["train/approx_kl"]) > WORST_KL:
             return f"approx_kl is {losses['train/approx_kl']:.2f}, more than {WORST_KL}"
-        if not all(torch.isfinite(p).all() for p in self._model.policy.parameters()):
-            return "a weight is no longer a finite number"
         return None
+
+    def _is_finite(self) -> bool:
+        return all(bool(torch.isfinite(p).all()) for p in self._model.policy.parameters())
 
     def undo(self) -> None:
         """Go back to what was kept."""

@@ -9,7 +9,7 @@ one frame at a time, whoever acts in them, so none ever waits for another.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, Literal
 
 import numpy as np
@@ -68,7 +68,8 @@ class Finished:
     last: Observation
     """What was seen last in the episodes that were cut, in the order of `places[cut]`."""
     outcomes: tuple[str, ...]
-    """How coded actions ended, `yielded` when they can go on; empty for primitives."""
+    """How coded actions ended: an `Outcome`; `died`, `done` (the task is) or `cut` (out of frames)
+    with the episode; `yielded` when they can go on; empty for primitives."""
     summaries: tuple[EpisodeSummary, ...]
     """Of the episodes that ended."""
 
@@ -271,13 +272,17 @@ class OptionBatch:
         option = action - self.options.primitives
         if place.running is not None and place.index == action:
             return place.following
+        wanted = place.aside if place.aside_index == action else None
+        if wanted is not None:
+            # Taken out first: what runs now takes its place, and both can go on.
+            place.aside = None
         self._put_aside(place)
         player = self.batch.players[number]
         place.index = action
         place.was_interrupt = bool(self._conditions.interrupts[number, option])
-        if place.aside is not None and place.aside_index == action:
-            place.running, place.aside = place.aside, None
-            return place.running.catch_up(player)
+        if wanted is not None:
+            place.running = wanted
+            return wanted.catch_up(player)
         success = TableCondition(self._conditions.successes, number, option)
         place.running = self.options.execution(action, _NEVER, success)
         return place.running.begin(player)
@@ -305,7 +310,7 @@ class OptionBatch:
         np.add.at(self.usage, self._chosen[moved], 1)
         if self._end_on_success:
             # The task is the last name; what would follow teaches nothing of it.
-            step.terminated |= news[:, -1]
+            step = replace(step, terminated=step.terminated | news[:, -1])
         over = (step.terminated | step.truncated) & moved
         ended: list[int] = []
         outcomes: list[str] = []
@@ -328,7 +333,7 @@ class OptionBatch:
         execution = place.running
         if over:
             self._end_executions(place, died=bool(step.terminated[number]))
-            return "" if execution is None else "died" if step.terminated[number] else "cut"
+            return "" if execution is None else self._ending(number, step)
         if execution is None:
             return ""
         following = execution.proceed(self.batch.players[number], bool(step.changed[number]))
@@ -344,6 +349,11 @@ class OptionBatch:
         place.was_interrupt = interrupt
         due = 0 < self._rechoice.every <= place.since
         return "yielded" if fired or due else None
+
+    def _ending(self, number: int, step: BatchStep) -> str:
+        if not step.terminated[number]:
+            return "cut"
+        return "done" if self._end_on_success and self.goals.reached[number, -1] else "died"
 
     def _end_executions(self, place: _Place, *, died: bool) -> None:
         if place.running is not None:

@@ -128,15 +128,17 @@ class NetworkPolicy:
             categorical = self.network.get_distribution(rows, masks).distribution
             if not isinstance(categorical, torch.distributions.Categorical):
                 raise TypeError(f"not one discrete action: {categorical!r}")
-            chances = categorical.probs.numpy().astype(np.float64)
+            chances: NDArray[np.float64] = categorical.probs.numpy().astype(np.float64)
         chances *= masks
         if self._greedy:
-            return chances.argmax(axis=1)
+            greedy: Ints = chances.argmax(axis=1)
+            return greedy
         totals = chances.cumsum(axis=1)
         draws = np.array([self._rngs[place].random() for place in places.tolist()])
         # The last action with any chance takes what rounding leaves.
         last = chances.shape[1] - 1 - (chances[:, ::-1] > 0).argmax(axis=1)
-        return np.minimum((totals <= draws[:, None] * totals[:, -1:]).sum(axis=1), last)
+        drawn: Ints = np.minimum((totals <= draws[:, None] * totals[:, -1:]).sum(axis=1), last)
+        return drawn
 
 
 def build_network(spec: PolicySpec) -> MaskableActorCriticPolicy:

@@ -53,7 +53,7 @@ class SmdpPPO(MaskablePPO):
         self.set_logger(Logger(folder=None, output_formats=[]))
         self.slow_down = 1.0
         """Factor on the learning rate of the schedule."""
-        self._coded_actions = len(batch.options.actions)
+        self._primitives = batch.options.primitives
         self._actor = self.policy
         if self.device.type != "cpu":
             torch.set_float32_matmul_precision("high")
@@ -120,14 +120,13 @@ class SmdpPPO(MaskablePPO):
     @property
     def plan_share(self) -> float | None:
         """Share of the last rollout's decisions that followed the plan, where it said anything."""
-        coded = self._coded_actions
         samples = self.decisions.samples
+        coded = samples.action_masks.shape[1] - self._primitives
         comes_next = samples.observations[:, samples.observations.shape[1] - coded :]
         says = comes_next.any(dim=1)
         if not coded or not says.any():
             return None
-        first = self.action_space.n - coded
-        chosen = samples.actions[says].flatten().long() - first
+        chosen = samples.actions[says].flatten().long() - self._primitives
         followed = chosen == comes_next[says].argmax(dim=1)
         return float(followed.float().mean())
 
@@ -142,7 +141,8 @@ class SmdpPPO(MaskablePPO):
 
     def progress(self, total_frames: int) -> None:
         """Tell the schedules how much of a budget of env frames is done."""
-        self._update_current_progress_remaining(self.num_timesteps, total_frames)
+        # The last rollout ends beyond the budget; a schedule must not run on below its last value.
+        self._update_current_progress_remaining(min(self.num_timesteps, total_frames), total_frames)
 
 
 def linear(first: float, last: float | None) -> float | Callable[[float], float]:

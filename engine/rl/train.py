@@ -198,9 +198,7 @@ class Trainer:
         last = config.ent_coef if config.ent_coef_final is None else config.ent_coef_final
         model.ent_coef = config.ent_coef + (last - config.ent_coef) * done
         model.slow_down = 0.5**monitor.halvings
-        guard.keep()
-        model.train()
-        reason = guard.why_bad()
+        reason = guard.update()
         if reason is None:
             return
         guard.undo()
