@@ -32,8 +32,8 @@ from engine.worlds.crafter.codes import (
 from engine.worlds.crafter.compiled import compiled
 from engine.worlds.crafter.package import objects
 
-_seed_noise: Any = internals._init
 _noise3: Any = internals._noise3
+_GRADIENTS: Final = len(internals.GRADIENTS3) // 3
 
 Floats = NDArray[np.float64]
 Table = NDArray[np.int64]
@@ -74,13 +74,26 @@ def lay_out(random: np.random.RandomState, materials: NDArray[np.uint8]) -> NDAr
 
 
 @compiled
-def _noise(x: float, y: float, z: int, size: int, perm: Table, index: Table) -> float:
-    # All arguments as floats: each other mixture of types would be compiled once more.
-    return float(_float_noise(float(x), float(y), float(z), float(size), perm, index))
+def _seed_noise(seed: int) -> tuple[Table, Table]:
+    """The tables of `opensimplex` for a seed; 64-bit products wrap around as they do there."""
+    perm = np.zeros(256, np.int64)
+    index = np.zeros(256, np.int64)
+    source = np.arange(256)
+    for _ in range(3):
+        seed = seed * 6364136223846793005 + 1442695040888963407
+    for last in range(255, -1, -1):
+        seed = seed * 6364136223846793005 + 1442695040888963407
+        # The package adds 31 first, which 64 bits might not hold.
+        chosen = (seed % (last + 1) + 31) % (last + 1)
+        perm[last] = source[chosen]
+        index[last] = perm[last] % _GRADIENTS * 3
+        source[chosen] = source[last]
+    return perm, index
 
 
 @compiled
-def _float_noise(x: float, y: float, z: float, size: float, perm: Table, index: Table) -> float:
+def _noise(x: float, y: float, z: float, size: float, perm: Table, index: Table) -> float:
+    # Callers give floats alone: each other mixture of types would be compiled once more.
     return float(_noise3(x / size, y / size, z, perm, index))
 
 
@@ -91,7 +104,7 @@ def _slopes(perm: Table, index: Table) -> Floats:
     for x in range(SIZE):
         for y in range(SIZE):
             slope = 4 - np.sqrt((x - _START_X) ** 2 + (y - _START_Y) ** 2)
-            out[x, y] = slope + 2 * _noise(x, y, 8, 3, perm, index)
+            out[x, y] = slope + 2 * _noise(float(x), float(y), 8.0, 3.0, perm, index)
     return out
 
 
@@ -108,24 +121,31 @@ def _fill_materials(
     used = 0
     for x in range(SIZE):
         for y in range(SIZE):
+            fx, fy = float(x), float(y)
             start = near_start[x, y]
-            water = _noise(x, y, 3, 15, perm, index) + 0.15 * _noise(x, y, 3, 5, perm, index) + 0.1
+            water = (
+                _noise(fx, fy, 3.0, 15.0, perm, index)
+                + 0.15 * _noise(fx, fy, 3.0, 5.0, perm, index)
+                + 0.1
+            )
             water -= 2 * start
-            mountain = _noise(x, y, 0, 15, perm, index) + 0.3 * _noise(x, y, 0, 5, perm, index)
+            mountain = _noise(fx, fy, 0.0, 15.0, perm, index) + 0.3 * _noise(
+                fx, fy, 0.0, 5.0, perm, index
+            )
             mountain = mountain / 1.3 - (4 * start + 0.3 * water)
             if start > 0.5:
                 materials[x, y] = GRASS
             elif mountain > 0.15:
-                material, tunnel, used = _mountain(x, y, mountain, draws, used, perm, index)
+                material, tunnel, used = _mountain(fx, fy, mountain, draws, used, perm, index)
                 materials[x, y] = material
                 tunnels[x, y] = tunnel
-            elif 0.25 < water <= 0.35 and _noise(x, y, 4, 9, perm, index) > -0.2:
+            elif 0.25 < water <= 0.35 and _noise(fx, fy, 4.0, 9.0, perm, index) > -0.2:
                 materials[x, y] = SAND
             elif water > 0.3:
                 materials[x, y] = WATER
             else:
                 materials[x, y] = GRASS
-                if _noise(x, y, 5, 7, perm, index) > 0:
+                if _noise(fx, fy, 5.0, 7.0, perm, index) > 0:
                     used += 1
                     if draws[used - 1] > 0.8:
                         materials[x, y] = TREE
@@ -134,20 +154,20 @@ def _fill_materials(
 
 @compiled
 def _mountain(
-    x: int, y: int, mountain: float, draws: Floats, used: int, perm: Table, index: Table
+    x: float, y: float, mountain: float, draws: Floats, used: int, perm: Table, index: Table
 ) -> tuple[int, bool, int]:
     """Material of a mountain cell, whether it is a tunnel, and how many draws were taken so far."""
-    if _noise(x, y, 6, 7, perm, index) > 0.15 and mountain > 0.3:
+    if _noise(x, y, 6.0, 7.0, perm, index) > 0.15 and mountain > 0.3:
         return PATH, False, used
-    if _noise(2 * x, y / 5, 7, 3, perm, index) > 0.4:
+    if _noise(2 * x, y / 5, 7.0, 3.0, perm, index) > 0.4:
         return PATH, True, used
-    if _noise(x / 5, 2 * y, 7, 3, perm, index) > 0.4:
+    if _noise(x / 5, 2 * y, 7.0, 3.0, perm, index) > 0.4:
         return PATH, True, used
-    if _noise(x, y, 1, 8, perm, index) > 0:
+    if _noise(x, y, 1.0, 8.0, perm, index) > 0:
         used += 1
         if draws[used - 1] > 0.85:
             return COAL, False, used
-    if _noise(x, y, 2, 6, perm, index) > 0.4:
+    if _noise(x, y, 2.0, 6.0, perm, index) > 0.4:
         used += 1
         if draws[used - 1] > 0.75:
             return IRON, False, used
@@ -155,7 +175,7 @@ def _mountain(
         used += 1
         if draws[used - 1] > 0.994:
             return DIAMOND, False, used
-    if mountain > 0.3 and _noise(x, y, 6, 5, perm, index) > 0.35:
+    if mountain > 0.3 and _noise(x, y, 6.0, 5.0, perm, index) > 0.35:
         return LAVA, False, used
     return STONE, False, used
 

@@ -123,63 +123,68 @@ def empty_places(size: int) -> Places:
 
 def save_place(place: Any) -> State:
     """A copy of everything that decides what happens next."""
-    state = {name: np.array(place[name]) for name in place.dtype.names if name != "rows"}
+    state = {name: np.array(place[name]) for name in _saved_names(place)}
     state["things"] = state["things"][: int(place["used"])].copy()
     return state
 
 
 def load_place(place: Any, state: Mapping[str, NDArray[Any]]) -> None:
-    """Put a saved state into a place; nothing has changed if it is refused.
+    """Put a saved state into a place.
 
     Raises:
-        ValueError: it is no state that `save_place` gave.
+        ValueError: it is no state that `save_place` gave; the place has not changed.
     """
-    loaded = np.zeros(1, place.dtype)[0]
-    names = set(place.dtype.names) - {"rows"}
-    if set(state) != names:
+    names = _saved_names(place)
+    if set(state) != set(names):
         raise ValueError(f"a state has the arrays {sorted(names)!r}, not {sorted(state)!r}")
     used = int(state["used"])
-    for name in sorted(names):
-        value, target = state[name], loaded[name]
-        if name == "things" and 0 <= used <= ROWS:
-            target = target[:used]
-        if value.shape != target.shape or value.dtype != target.dtype:
+    if not 0 <= used <= ROWS:
+        raise ValueError(f"'used' of a state must be 0..{ROWS}, not {used!r}")
+    for name in names:
+        value, target = state[name], place[name]
+        shape = (used, COLUMNS) if name == "things" else target.shape
+        if value.shape != shape or value.dtype != target.dtype:
             raise ValueError(
-                f"{name!r} of a state must be {target.dtype} of shape {target.shape!r}, "
+                f"{name!r} of a state must be {target.dtype} of shape {shape!r}, "
                 f"not {value.dtype} of shape {value.shape!r}"
             )
-        if name == "things":
-            target[:] = value
-        else:
-            loaded[name] = value
-    _check_bounds(loaded)
-    kinds, xs, ys = (loaded["things"][:used, column] for column in (KIND, X, Y))
-    there = np.flatnonzero(kinds)
-    loaded["rows"][xs[there], ys[there]] = there + 1
-    place[...] = loaded
+    _check_bounds(state)
+    for name in names:
+        if name != "things":
+            place[name] = state[name]
+    things = state["things"]
+    place["things"][:used] = things
+    there = np.flatnonzero(things[:, KIND])
+    place["rows"] = 0
+    place["rows"][things[there, X], things[there, Y]] = there + 1
 
 
-def _check_bounds(place: Any) -> None:
+def _saved_names(place: Any) -> list[str]:
+    """`rows` follows from the things."""
+    return [name for name in place.dtype.names if name != "rows"]
+
+
+def _check_bounds(state: Mapping[str, NDArray[Any]]) -> None:
     """Compiled code checks no index, so each must be right before it gets there."""
-    things = place["things"][: int(place["used"])]
+    things = state["things"]
     limits = (
-        ("materials", place["materials"], len(MATERIALS)),
+        ("materials", state["materials"], len(MATERIALS)),
         ("kind", things[:, KIND], PLAYER + 1),
         ("x", things[:, X], SIZE),
         ("y", things[:, Y], SIZE),
-        ("chunks", place["chunks"], CHUNKS),
-        ("facing", place["facing"], len(DIRECTIONS)),
-        ("chunk_count", place["chunk_count"], CHUNKS + 1),
-        ("stream_position", place["stream_position"], STREAM_WORDS + 1),
+        ("chunks", state["chunks"], CHUNKS),
+        ("facing", state["facing"], len(DIRECTIONS)),
+        ("frame", state["frame"], np.iinfo(np.int64).max),
+        ("chunk_count", state["chunk_count"], CHUNKS + 1),
+        ("stream_position", state["stream_position"], STREAM_WORDS + 1),
     )
     for name, values, end in limits:
         if np.size(values) and not 0 <= int(np.min(values)) <= int(np.max(values)) < end:
             raise ValueError(f"{name!r} of a state must be 0..{end - 1}")
-    alive = int(np.count_nonzero(things[:, KIND]))
     cells = things[things[:, KIND] > 0][:, [X, Y]]
     if len(np.unique(cells, axis=0)) != len(cells):
         raise ValueError("two things of a state stand on one cell")
-    if alive != int(place["alive"]) or len(things) - alive > SLACK + _NEWCOMERS:
-        raise ValueError(f"'alive' of a state must be {alive!r}, not {int(place['alive'])!r}")
+    if len(cells) != int(state["alive"]) or len(things) - len(cells) > SLACK + _NEWCOMERS:
+        raise ValueError(f"'alive' of a state must be {len(cells)!r}, not {int(state['alive'])!r}")
     if len(things) and int(things[0, KIND]) != PLAYER:
         raise ValueError("the first thing of a state must be the player")
