@@ -14,7 +14,7 @@ from engine.worlds.crafter import codes
 from engine.worlds.crafter.navigation import FAR
 from engine.worlds.crafter.percepts import Percepts
 from engine.worlds.crafter.remember import look, update
-from engine.worlds.crafter.rows import MEMORY, NO_ROOM, PLAYER, Rows
+from engine.worlds.crafter.rows import FRESH_STONES, MEMORY, NO_ROOM, PLAYER, RECENT, Rows
 
 Cell = tuple[int, int]
 
@@ -55,7 +55,6 @@ class Memories:
         """Forget everything: a player at the start that has seen nothing yet."""
         self.load(index, np.zeros((), MEMORY))
         memory = self.rows["memory"][index]
-        memory["material_counts"][codes.UNKNOWN] = codes.SIZE * codes.SIZE
         memory["x"], memory["y"] = codes.START
         memory["heading_x"] = memory["heading_y"] = -1
         memory["room_stage"] = NO_ROOM
@@ -82,9 +81,51 @@ class Memories:
         return np.array(self.rows["memory"][index])
 
     def load(self, index: int, memory: NDArray[np.void]) -> None:
-        """Put a memory in place of one."""
-        self.rows["memory"][index] = memory
-        self.rows["search"]["begun"][index] = False
+        """Put a memory that `check_memory` accepts in place of one, and then `look`."""
+        row = self.rows["memory"]
+        row[index] = memory
+        # What is in view has to be seen again, and counts follow from the rest.
+        row["seen_count"][index] = 0
+        row["creatures"][index] = 0
+        row["material_counts"][index] = np.bincount(
+            memory["known"].ravel(), minlength=len(codes.MATERIALS)
+        )
+
+
+def check_memory(memory: NDArray[np.void]) -> None:
+    """Refuse what no player can remember: compiled code trusts every index.
+
+    Raises:
+        ValueError: a field is out of bounds; says which.
+    """
+    cells = codes.SIZE * codes.SIZE
+    animals, fresh = int(memory["animal_count"]), int(memory["fresh_count"])
+    room = memory["room_stage"] != NO_ROOM
+    limits = (
+        ("known", memory["known"], 0, len(codes.MATERIALS)),
+        ("x", memory["x"], 0, codes.SIZE),
+        ("y", memory["y"], 0, codes.SIZE),
+        ("frames", memory["frames"], 0, np.inf),
+        ("heading_x", memory["heading_x"], -1, codes.SIZE),
+        ("heading_y", memory["heading_y"], -1, codes.SIZE),
+        ("animal_count", animals, 0, cells + 1),
+        ("animal_cell", memory["animal_cell"][:animals], 0, cells),
+        ("animal_kind", memory["animal_kind"][:animals], 1, len(codes.CREATURES)),
+        ("recent_count", memory["recent_count"], 0, RECENT + 1),
+        ("recent", memory["recent"], 0, cells),
+        ("fresh_count", fresh, 0, FRESH_STONES + 1),
+        ("fresh_cell", memory["fresh_cell"][:fresh], 0, cells),
+        ("room_stage", memory["room_stage"], NO_ROOM, 3),
+        # The cells around a room lie on the map.
+        ("room_x", memory["room_x"] if room else 3, 3, codes.SIZE - 3),
+        ("room_y", memory["room_y"] if room else 3, 3, codes.SIZE - 3),
+        ("room_direction", memory["room_direction"], 0, len(codes.DIRECTIONS)),
+    )
+    for name, values, low, end in limits:
+        if np.size(values) and not low <= np.min(values) <= np.max(values) < end:
+            raise ValueError(f"{name!r} of a memory must be {low}..{end - 1}")
+    if len(np.unique(memory["animal_cell"][:animals])) != animals:
+        raise ValueError("two animals of a memory stand on one cell")
 
 
 def _arrays(percepts: Percepts) -> tuple[NDArray[Any], ...]:

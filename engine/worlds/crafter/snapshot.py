@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 from engine.errors import EngineError
 from engine.worlds.crafter import codes
 from engine.worlds.crafter.game import Game, ObjectSet
-from engine.worlds.crafter.memory import Memories
+from engine.worlds.crafter.memory import Memories, check_memory
 from engine.worlds.crafter.package import objects
 from engine.worlds.crafter.rows import NO_ROOM
 
 _FORMAT = "crafter-1.8.3/1"
+_HINT = "Use the bytes that `snapshot()` of the world `crafter` returned, unchanged."
 _KINDS: Mapping[str, Any] = {
     "player": objects.Player,
     "cow": objects.Cow,
@@ -53,14 +54,15 @@ def save_snapshot(
     game: Game, memory: NDArray[np.void], over: bool, random: np.random.Generator
 ) -> bytes:
     """Everything that decides what happens next."""
-    state = {
-        "format": _FORMAT,
-        "game": _save_game(game),
-        "memory": _save_memory(memory),
-        "over": over,
-        "random": random.bit_generator.state,
-    }
-    return zlib.compress(json.dumps(state, separators=(",", ":")).encode())
+    return _pack_state(
+        {
+            "format": _FORMAT,
+            "game": _save_game(game),
+            "memory": _save_memory(memory),
+            "over": over,
+            "random": random.bit_generator.state,
+        }
+    )
 
 
 def load_snapshot(snapshot: bytes) -> Snapshot:
@@ -69,11 +71,8 @@ def load_snapshot(snapshot: bytes) -> Snapshot:
     Raises:
         EngineError: the bytes are no snapshot, are damaged, or are of another version.
     """
-    hint = "Use the bytes that `snapshot()` of the world `crafter` returned, unchanged."
     try:
-        state = json.loads(zlib.decompress(snapshot))
-        if state["format"] != _FORMAT:
-            raise EngineError(f"The snapshot has the format {state['format']!r}", hint)
+        state = _unpack_state(snapshot)
         np.random.PCG64().state = state["random"]  # refuses a state that is none
         return Snapshot(
             game=_load_game(state["game"]),
@@ -82,7 +81,35 @@ def load_snapshot(snapshot: bytes) -> Snapshot:
             random_state=state["random"],
         )
     except _DAMAGE as error:
-        raise EngineError(f"The snapshot cannot be read: {error!r:.200}", hint) from error
+        raise EngineError(f"The snapshot cannot be read: {error!r:.200}", _HINT) from error
+
+
+def game_to_bytes(game: Game) -> bytes:
+    """A game without its player's memory."""
+    return _pack_state({"format": _FORMAT, "game": _save_game(game)})
+
+
+def game_from_bytes(snapshot: bytes) -> Game:
+    """The game that was saved.
+
+    Raises:
+        EngineError: the bytes are no game, are damaged, or are of another version.
+    """
+    try:
+        return _load_game(_unpack_state(snapshot)["game"])
+    except _DAMAGE as error:
+        raise EngineError(f"The game cannot be read: {error!r:.200}", _HINT) from error
+
+
+def _pack_state(state: Mapping[str, Any]) -> bytes:
+    return zlib.compress(json.dumps(state, separators=(",", ":")).encode())
+
+
+def _unpack_state(snapshot: bytes) -> Any:
+    state = json.loads(zlib.decompress(snapshot))
+    if state["format"] != _FORMAT:
+        raise EngineError(f"The snapshot has the format {state['format']!r}", _HINT)
+    return state
 
 
 def _save_game(game: Game) -> dict[str, Any]:
@@ -193,7 +220,6 @@ def _load_memory(state: Mapping[str, Any]) -> NDArray[np.void]:
     memory = Memories(1).save(0)
     known = _unpack(state["known"], np.uint8).reshape(codes.SIZE, codes.SIZE)
     memory["known"] = known
-    memory["material_counts"] = np.bincount(known.ravel(), minlength=len(codes.MATERIALS))
     animals = [*((x, y, codes.COW) for x, y in state["cows"]), *state["plants"]]
     memory["animal_count"] = len(animals)
     for number, (x, y, kind) in enumerate(animals):
@@ -213,6 +239,7 @@ def _load_memory(state: Mapping[str, Any]) -> NDArray[np.void]:
     for number, (x, y, until) in enumerate(state["fresh_stones"]):
         memory["fresh_cell"][number] = x * codes.SIZE + y
         memory["fresh_until"][number] = until
+    check_memory(memory)
     return memory
 
 

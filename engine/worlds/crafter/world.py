@@ -31,10 +31,16 @@ class CrafterWorld:
         return CrafterEnv(length)
 
     def make_batch(self, size: int, length: int | None = None, *, training: bool) -> WorldBatch:
-        """Several episodes at once."""
-        from engine.worlds.env_batch import EnvBatch
+        """Several episodes at once: of the compiled twin in training, else of the official game."""
+        from engine.worlds.crafter.batch import CrafterBatch
 
-        return EnvBatch(self, size, length)
+        if training:
+            from engine.worlds.crafter.twin.twin import Twin
+
+            return CrafterBatch(Twin(size, length))
+        from engine.worlds.crafter.official import OfficialGames
+
+        return CrafterBatch(OfficialGames(size, length))
 
     def stub(self) -> str:
         """Text of `api.pyi`."""
