@@ -14,6 +14,7 @@ from engine.worlds.predicate import parse
 from engine.worlds.registry import get_world
 
 WORLD = get_world("crafter")
+PLACED = ("stone", "furnace")
 
 
 def test_the_stub_names_exactly_what_the_package_has():
@@ -34,6 +35,10 @@ def test_codes_follow_the_package():
     assert {codes.MATERIALS[code] for code in codes.WALKABLE} == set(constants.walkable)
     assert max(info["max"] for info in constants.items.values()) == codes.MOST
     assert constants.actions[1:5] == list(codes.MOVES)
+    assert len(constants.achievements) == codes.ACHIEVEMENTS
+    numbers = {name: getattr(codes, name.upper()) for name in (*codes.MOVES, "noop", "do")}
+    numbers |= {f"place_{name}": getattr(codes, f"PLACE_{name}".upper()) for name in PLACED}
+    assert all(constants.actions[number] == name for name, number in numbers.items())
     assert (codes.SIZE, codes.SIZE) == AREA == tuple(world.area)
     assert (codes.VIEW_WIDTH, codes.VIEW_HEIGHT) == VIEW
 
