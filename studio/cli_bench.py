@@ -118,7 +118,8 @@ def _bench(config: BenchConfig, folder: Path, jobs: int, report_only: bool, outp
             tell("Stopped; what is finished is kept.", _resume_hint(folder))
             return INTERRUPTED
         if failures:
-            tell(f"{len(failures)} jobs failed; the others are kept.", _resume_hint(folder))
+            count = "One job" if len(failures) == 1 else f"{len(failures)} jobs"
+            tell(f"{count} failed; what is finished is kept.", _resume_hint(folder))
             code = FAILED
     found = build_report(store, wanted, setup, failures)
     give("json" if output == "json" else "text", found.model_dump(mode="json"), render(found))
@@ -134,7 +135,7 @@ def _work(store: BenchStore, wanted: BenchFile, jobs: int) -> Outcome:
         begun = store.open(wanted)
         total = all_jobs(config)
         finished = sum(store.is_finished(job) for job in total)
-        before = f", {finished} of them finished before" if begun else ""
+        before = f", {finished} finished before" if begun else ""
         tell(f"Benchmark in {store.folder}: {len(total)} jobs, {jobs} at a time{before}.")
         if jobs > _cores() and config.minutes is not None:
             tell(f"Warning: {jobs} jobs share {_cores()} cores, so each minute does less.")
@@ -244,10 +245,12 @@ def _cores() -> int:
 
 
 def _tell_news(news: News) -> None:
-    from engine.bench.scheduler import JobBegan, JobEnded
+    from engine.bench.scheduler import JobBegan, JobEnded, JobGoesOn
 
     if isinstance(news, JobBegan):
         _say(f"begin   {news.job.title}")
+    elif isinstance(news, JobGoesOn):
+        _say(f"resume  {news.job.title}, from its checkpoint at {news.frames:,} frames")
     elif isinstance(news, JobEnded):
         _tell_end(news)
     else:

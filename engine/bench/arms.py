@@ -112,14 +112,16 @@ def task_name(world: str, words: str | None) -> str:
 def setup_for(config: BenchConfig) -> Setup:
     """Plan and code by the agents, as they write them at first; approved as they are.
 
+    They do not depend on the budget: the same code plays whatever a training may take.
+
     Raises:
         UnknownName: no such world or task.
     """
-    return _setup(config.world, config.task, config.frames or DEFAULT_FRAMES)
+    return _setup(config.world, config.task)
 
 
 @functools.lru_cache(maxsize=2)
-def _setup(world_name: str, task: str, frames: int) -> Setup:
+def _setup(world_name: str, task: str) -> Setup:
     world = get_world(world_name)
     spec = next((one for one in world.tasks() if one.name == task), None)
     if spec is None:
@@ -128,7 +130,7 @@ def _setup(world_name: str, task: str, frames: int) -> Setup:
             f"It has {', '.join(one.name for one in world.tasks())}.",
         )
     agents = rules_agents(world)
-    context = TaskContext(task=spec, world=world, training_frames=frames)
+    context = TaskContext(task=spec, world=world, training_frames=DEFAULT_FRAMES)
     subtasks = tuple(
         subtask.model_copy(
             update={"sub_actions": agents.slow.sub_actions(context, subtask, (), ())}

@@ -14,7 +14,7 @@ from multiprocessing.process import BaseProcess
 
 from engine.bench.config import BenchConfig
 from engine.bench.jobs import Job, TrainJob, all_jobs, ready
-from engine.bench.messages import Failed, Finished, Progress, Stopped
+from engine.bench.messages import Failed, Finished, Progress, Stopped, TrainingProgress
 from engine.bench.pace import Pace
 from engine.bench.store import BenchStore
 from engine.bench.work import Work, do
@@ -32,6 +32,14 @@ class JobBegan:
     """A process has begun with the job."""
 
     job: Job
+
+
+@dataclass(frozen=True, slots=True)
+class JobGoesOn:
+    """A training goes on from the checkpoint of an earlier process."""
+
+    job: Job
+    frames: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +63,7 @@ class Status:
     eta_seconds: float | None
 
 
-News = JobBegan | JobEnded | Status
+News = JobBegan | JobGoesOn | JobEnded | Status
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,10 +194,16 @@ class Scheduler:
                 elif isinstance(message, Stopped):
                     self._leave_undone(worker)
                 else:
+                    if worker.progress is None and isinstance(message, TrainingProgress):
+                        self._tell_going_on(worker.job, message)
                     worker.progress = message
                     self._pace.see(worker.job, message)
         except (EOFError, OSError):
             return  # the end of a process is seen by its sentinel
+
+    def _tell_going_on(self, job: Job, progress: TrainingProgress) -> None:
+        if progress.sps is None and progress.frames:
+            self.tell(JobGoesOn(job, progress.frames))
 
     def _end(self, worker: _Worker, failure: Failed | None = None) -> None:
         job, worker.job = worker.job, None

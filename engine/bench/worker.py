@@ -97,7 +97,7 @@ def _outcome(
 def _write_to(log: Path) -> None:
     """Send all output to the log: the parent's stdout is for results alone."""
     try:
-        target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND)
+        target = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND, 0o666)
     except OSError:
         target = os.open(os.devnull, os.O_WRONLY)
     for stream in (1, 2):
