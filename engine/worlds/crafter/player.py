@@ -47,7 +47,7 @@ class PlayerMemory:
     def terms(self) -> Mapping[str, float]:
         """All numbers of the vocabulary."""
         numbers = dict(zip(codes.ITEMS, map(float, self.memory.inventory.tolist()), strict=True))
-        return {**numbers, **{name: self.term(name) for name in SENSES}}
+        return {**numbers, **{name: self._value(name) for name in SENSES}}
 
     def answer(self, function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Answer:
         """Answer of a query of the stub.

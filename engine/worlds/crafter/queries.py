@@ -57,8 +57,8 @@ def find_call(function: str, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -
 
 @functools.cache
 def _calls() -> Mapping[str, Mapping[tuple[Any, ...], Call]]:
-    """By query and positional arguments; queries that take numbers are not among them."""
-    return {
+    """By query and positional arguments."""
+    calls: dict[str, Mapping[tuple[Any, ...], Call]] = {
         name: {
             given: _PREPARE[name](*function.bind(given, {}))
             for count in range(len(function.parameters) + 1)
@@ -67,6 +67,19 @@ def _calls() -> Mapping[str, Mapping[tuple[Any, ...], Call]]:
         for name, function in stub_functions().items()
         if name != PRIMITIVE_FUNCTION
     }
+    return {**calls, "look": _Looks()}
+
+
+class _Looks(dict[tuple[Any, ...], Call]):
+    """Calls of `look` at any offset; never kept, because `True` would find the call for 1."""
+
+    def __missing__(self, args: tuple[Any, ...]) -> Call:
+        if [type(part) for part in args] != [int, int]:
+            raise KeyError(args)
+        dx, dy = args
+        if abs(dx) > codes.SIZE or abs(dy) > codes.SIZE:
+            raise KeyError(args)
+        return _look(dx, dy)
 
 
 def _accepted(function: Function, count: int) -> list[tuple[Any, ...]]:
