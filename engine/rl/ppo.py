@@ -15,6 +15,7 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.vec_env import DummyVecEnv
 
+from engine.rl.acting import act, values_of
 from engine.rl.decision_buffer import DecisionBuffer
 from engine.rl.option_batch import Finished, OptionBatch
 
@@ -80,25 +81,14 @@ class SmdpPPO(MaskablePPO):
             if on_finished is not None:
                 on_finished(finished)
         self._close(batch.interrupt_all())
-        buffer.finish(self._values(batch.observe(np.arange(batch.size))))
+        buffer.finish(values_of(self._actor, batch.observe(np.arange(batch.size))))
 
     def _choose(self, batch: OptionBatch) -> None:
         waiting = batch.waiting
         while waiting.size:
             observations, masks = batch.observe(waiting), batch.masks(waiting)
-            with torch.no_grad():
-                actions, values, log_probs = self._actor(
-                    torch.from_numpy(observations), action_masks=masks
-                )
-            chosen: NDArray[np.int64] = actions.numpy()
-            self.decisions.open(
-                waiting,
-                observations,
-                chosen,
-                values.numpy().ravel(),
-                log_probs.numpy(),
-                masks,
-            )
+            chosen, values, log_probs = act(self._actor, observations, masks)
+            self.decisions.open(waiting, observations, chosen, values, log_probs, masks)
             waiting = batch.choose(waiting, chosen)
 
     def _close(self, finished: Finished) -> None:
@@ -108,14 +98,9 @@ class SmdpPPO(MaskablePPO):
             rewards = rewards.astype(np.float32)
             discounts = finished.discounts[finished.cut].astype(np.float32)
             # One by one, as in Stable-Baselines3: a batch would round otherwise.
-            values = [self._values(row[None])[0] for row in finished.last]
+            values = [values_of(self._actor, row[None])[0] for row in finished.last]
             rewards[finished.cut] += discounts * np.array(values, np.float32)
         self.decisions.close(finished.places, rewards, finished.discounts, finished.over)
-
-    def _values(self, observations: NDArray[np.float32]) -> NDArray[np.float32]:
-        with torch.no_grad():
-            values: torch.Tensor = self._actor.predict_values(torch.from_numpy(observations))
-        return values.numpy().ravel()
 
     @property
     def plan_share(self) -> float | None:
