@@ -148,6 +148,8 @@ def nearest_frontier(memory: Record, search: Record, land: int) -> int:
     most_land = 0.0 if land == ANY_LAND else _MOST_LAND
     best = 1e9
     best_cell = -1
+    if memory.material_counts[UNKNOWN] <= 0:
+        return best_cell
     number = 0
     while number < search.settled or settle(memory, search):
         cell = int(search.order[number])
@@ -157,11 +159,12 @@ def nearest_frontier(memory: Record, search: Record, land: int) -> int:
         cost = search.cost[x, y]
         if cost - most_land > best:
             break
-        if not _at_edge(memory, x, y):
-            continue
-        score = cost - 0.5 * _land_around(memory, x, y, land)
+        turn = 0.0
         if memory.heading_x >= 0:
-            score += 0.25 * (abs(x - memory.heading_x) + abs(y - memory.heading_y))
+            turn = 0.25 * (abs(x - memory.heading_x) + abs(y - memory.heading_y))
+        if cost + turn - most_land > best or not _at_edge(memory, x, y):
+            continue
+        score = cost + turn - 0.5 * _land_around(memory, x, y, land)
         if score < best or (score == best and cell < best_cell):
             best = score
             best_cell = cell
