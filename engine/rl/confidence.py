@@ -16,7 +16,8 @@ def wilson(successes: int, episodes: int) -> tuple[float, float]:
     spread = _Z * math.sqrt(rate * (1 - rate) / episodes + _Z**2 / (4 * episodes**2))
     middle = rate + _Z**2 / (2 * episodes)
     scale = 1 + _Z**2 / episodes
-    return (middle - spread) / scale, (middle + spread) / scale
+    # Rounding may leave the bounds of 0 and of 1 a hair outside.
+    return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
 
 
 def lower_bound(successes: int, episodes: int) -> float:

@@ -17,9 +17,14 @@ from engine.rl.episodes import TrainingSeeds
 from engine.rl.option_batch import OptionBatch
 from engine.rl.ppo import SmdpPPO
 
+# A world whose reward was no number is caught and undone; its checkpoints must stay readable.
+_WITH_NAN = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
+
 
 class FinishedEpisode(Record):
     """What the running averages need of a finished episode."""
+
+    model_config = _WITH_NAN
 
     episodic_return: float
     frames: int
@@ -28,6 +33,8 @@ class FinishedEpisode(Record):
 
 class PlaceState(Record):
     """Where the episode of one place stands, without its snapshot, which is a tensor."""
+
+    model_config = _WITH_NAN
 
     seed: int
     rng: str
@@ -60,7 +67,7 @@ class Counters(Record):
 class TrainingState(Record):
     """The JSON part of a checkpoint."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
+    model_config = _WITH_NAN
 
     job: str
     """Fingerprint of what was trained; another job cannot go on from here."""

@@ -27,13 +27,21 @@ def test_a_key_in_place_of_its_variable_is_refused():
         {"net_arch": (-5,)},
         {"device": "warp"},
         {"learning_rate": float("inf")},
-        {"batch_size": 60},
-        {"n_envs": 3, "n_steps": 10, "batch_size": 64},
+        {"learning_rate_final": -1e-4},
+        {"ent_coef_final": -0.1},
+        {"target_success": 1.0},
+        {"target_kl": 0.0},
+        {"recheck_frames": -1},
+        {"interruption": "never"},
     ],
 )
 def test_training_settings_that_cannot_work_are_refused(wrong):
     with pytest.raises(ValidationError):
         TrainingConfig(**wrong)
+
+
+def test_a_rollout_need_not_be_whole_batches():
+    assert TrainingConfig(n_envs=3, n_steps=10, batch_size=64).batch_size == 64
 
 
 def test_a_resumed_run_may_have_another_budget():

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 import gymnasium
 import numpy as np
 import pytest
 
-from engine.config import TrainingConfig
 from engine.rl.episodes import ListedSeeds, TrainingSeeds
-from engine.rl.option_batch import OptionBatch
+from engine.rl.option_batch import Finished, OptionBatch
 from engine.rl.option_set import OptionSet
 from engine.rl.options import CodedAction
 from engine.sandbox.turns import Raised, Returned, Turn, WorldCall
@@ -39,22 +38,8 @@ def gem_offset() -> tuple[int, int]:
 def whistle(tune: int) -> str:
     """Refuses any tune but 1."""
 '''
-FETCH = """
-def run() -> str:
-    while True:
-        offset = gem_offset()
-        if offset[0] < 0:
-            act("left")
-        elif offset[0] > 0:
-            act("right")
-        elif offset[1] < 0:
-            act("up")
-        elif offset[1] > 0:
-            act("down")
-        else:
-            act("take")
-            return "took it"
-"""
+Start = tuple[tuple[int, int], tuple[int, int]]
+"""Cells of the player and of the gem."""
 
 
 class ToyPlayer:
@@ -87,8 +72,9 @@ class ToyPlayer:
 class ToyEnv(WorldEnv):
     """A meadow of 6 x 6 cells with one gem at a time and a pit in the corner (5, 5)."""
 
-    def __init__(self, length: int) -> None:
+    def __init__(self, length: int, starts: list[Start]) -> None:
         self.length = length
+        self._starts = starts
         self.observation_space = gymnasium.spaces.Box(-1, 1, (6,), np.float32)
         self.action_space = gymnasium.spaces.Discrete(len(PRIMITIVES))
         self.at = self.gem = (0, 0)
@@ -102,6 +88,8 @@ class ToyEnv(WorldEnv):
         self.at = (5, 5)
         self.at = self._cell()
         self.gem = self._cell()
+        if self._starts:
+            self.at, self.gem = self._starts.pop(0)
         return self._observation(), {}
 
     def step(self, action):
@@ -171,8 +159,12 @@ class ToyWorld:
     achievements = ("take_gem",)
     episode_length = 30
 
+    def __init__(self) -> None:
+        self.starts: list[Start] = []
+        """Where the next episodes begin; by their seeds once these are used up."""
+
     def make_env(self, length: int | None = None) -> ToyEnv:
-        return ToyEnv(length or self.episode_length)
+        return ToyEnv(length or self.episode_length, self.starts)
 
     def make_batch(self, size: int, length: int | None = None, *, training: bool) -> EnvBatch:
         return EnvBatch(self, size, length)
@@ -209,15 +201,19 @@ class ScriptedProgram:
     def __init__(self, script: Script) -> None:
         self._script = script
         self._running: Generator[WorldCall, Any, str] | None = None
+        self.started = 0
+        self.heard: list[Answer] = []
         self.aborted = 0
         self.closed = False
 
     def start(self) -> Turn:
         assert self._running is None, "started twice"
+        self.started += 1
         self._running = self._script()
         return self._turn(lambda running: next(running))
 
     def answer(self, value: Answer) -> Turn:
+        self.heard.append(value)
         return self._turn(lambda running: running.send(value))
 
     def fail(self, message: str) -> Turn:
@@ -247,11 +243,11 @@ class ScriptedSandbox:
     """Loads scripts by the text that stands for their code."""
 
     def __init__(self, scripts: Mapping[str, Script]) -> None:
-        self._scripts = scripts
+        self.scripts = dict(scripts)
         self.programs: list[ScriptedProgram] = []
 
     def load(self, code: str) -> ScriptedProgram:
-        self.programs.append(ScriptedProgram(self._scripts[code]))
+        self.programs.append(ScriptedProgram(self.scripts[code]))
         return self.programs[-1]
 
 
@@ -260,7 +256,7 @@ def call(function: str, *args: Any, **kwargs: Any) -> WorldCall:
 
 
 def fetch() -> Generator[WorldCall, Any, str]:
-    """`FETCH` as a generator."""
+    """Walk to the gem and take it."""
     while True:
         dx, dy = yield call("gem_offset")
         if dx:
@@ -272,9 +268,15 @@ def fetch() -> Generator[WorldCall, Any, str]:
             return "took it"
 
 
-def idle() -> Generator[WorldCall, Any, str]:
-    while True:
-        yield call("act", "noop")
+def again(*names: str) -> Script:
+    """These primitives over and over."""
+
+    def script() -> Generator[WorldCall, Any, str]:
+        while True:
+            for name in names:
+                yield call("act", name)
+
+    return script
 
 
 def nothing() -> Generator[WorldCall, Any, str]:
@@ -282,10 +284,23 @@ def nothing() -> Generator[WorldCall, Any, str]:
     return "nothing to do"
 
 
-SCRIPTS: Mapping[str, Script] = {FETCH: fetch, "idle": idle, "nothing": nothing}
+def hop() -> Generator[WorldCall, Any, str]:
+    for _ in range(3):
+        yield call("act", "right")
+    return "three cells further"
 
 
-def coded(name: str = "fetch_gem", code: str = FETCH, **changes: Any) -> CodedAction:
+SCRIPTS: Mapping[str, Script] = {
+    "fetch": fetch,
+    "idle": again("noop"),
+    "nothing": nothing,
+    "east": again("right"),
+    "hop": hop,
+    "pace": again("right", "right", "left", "left"),
+}
+
+
+def coded(name: str = "fetch_gem", code: str = "fetch", **changes: Any) -> CodedAction:
     fields = {
         "success": "gems >= 1",
         "precondition": "true",
@@ -321,11 +336,6 @@ def scripted_program() -> type[ScriptedProgram]:
 
 
 @pytest.fixture
-def fetch_code() -> str:
-    return FETCH
-
-
-@pytest.fixture
 def make_batch(world: ToyWorld, sandbox: ScriptedSandbox) -> Callable[..., OptionBatch]:
     """An `OptionBatch` of the meadow over the given coded actions, not begun."""
 
@@ -348,15 +358,34 @@ def make_batch(world: ToyWorld, sandbox: ScriptedSandbox) -> Callable[..., Optio
 
 
 @pytest.fixture
-def tiny() -> TrainingConfig:
-    """A configuration that learns the meadow in seconds."""
-    return TrainingConfig(
-        n_envs=4,
-        n_steps=32,
-        batch_size=64,
-        n_epochs=4,
-        learning_rate=2e-3,
-        net_arch=(32,),
-        checkpoint_frames=500,
-        device="cpu",
-    )
+def begun(world: ToyWorld, make_batch: Callable[..., OptionBatch]) -> Callable[..., OptionBatch]:
+    """An `OptionBatch` whose first episodes begin with the player and the gem at these cells."""
+
+    def make(
+        *actions: CodedAction,
+        at: tuple[int, int] = (0, 0),
+        gem: tuple[int, int] = (5, 0),
+        starts: Sequence[Start] = (),
+        **settings: Any,
+    ) -> OptionBatch:
+        world.starts = list(starts) or [(at, gem)]
+        batch = make_batch(*actions, size=len(world.starts), **settings)
+        batch.begin()
+        return batch
+
+    return make
+
+
+@pytest.fixture
+def decide() -> Callable[[OptionBatch, int], Finished]:
+    """Take one decision at the only place, to its end."""
+
+    def take(batch: OptionBatch, action: int) -> Finished:
+        assert not batch.choose(np.array([0]), np.array([action])).size, "it took no frame"
+        for _ in range(500):
+            finished = batch.advance()
+            if finished.places.size:
+                return finished
+        raise AssertionError("it does not end")
+
+    return take

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from engine.rl.network import PlanPolicy, policy_settings
-from engine.rl.option_set import FEATURE_WEIGHT
+from engine.rl.plan_features import FEATURE_WEIGHT, feature_count
 
 
 def network(coded: int, prior: float = 3.0) -> PlanPolicy:
@@ -32,9 +32,10 @@ def seen(coded: int, comes_next: int | None) -> torch.Tensor:
 
 def test_the_plans_features_reach_the_heads_unchanged():
     observation = torch.arange(20.0).reshape(1, 20) / 20
+    features = feature_count(2)
     for latent in network(2).mlp_extractor(observation):
-        assert latent.shape == (1, 6 + 3 * 2)
-        assert torch.equal(latent[:, 6:], observation[:, -6:])
+        assert latent.shape == (1, 6 + features)
+        assert torch.equal(latent[:, 6:], observation[:, -features:])
 
 
 @pytest.mark.parametrize("coded", [1, 2, 5])

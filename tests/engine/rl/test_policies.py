@@ -8,6 +8,7 @@ import safetensors.torch
 import torch
 
 from engine.errors import EngineError
+from engine.rl.option_batch import Rechoice
 from engine.rl.policies import ExecutivePolicy, RandomPolicy
 from engine.rl.policy_file import NetworkPolicy, PolicySpec
 
@@ -36,10 +37,26 @@ def spec(make_action):
 
 
 def choices(policy, mask, seed, count=200):
-    policy.begin_episode(seed)
+    """What is chosen at place 0 in an episode of this seed."""
+    policy.begin_episode(0, seed)
     chance = np.random.default_rng(0)
-    seen = chance.normal(size=(count, 11)).astype(np.float32)
-    return [policy.choose(observation, None, np.array(mask)) for observation in seen]
+    seen = chance.normal(size=(count, 1, 11)).astype(np.float32)
+    here, masks = np.array([0]), np.array([mask])
+    return [policy.choose(here, observation, [None], masks).item() for observation in seen]
+
+
+def together(policy, masks, seeds, count=200):
+    """What is chosen at several places at once, in episodes of these seeds, by place."""
+    for place, seed in enumerate(seeds):
+        policy.begin_episode(place, seed)
+    chance = np.random.default_rng(0)
+    seen = chance.normal(size=(count, 1, 11)).astype(np.float32)
+    places = np.arange(len(seeds))
+    rows = [
+        policy.choose(places, np.repeat(one, len(seeds), axis=0), [None] * len(seeds), masks)
+        for one in seen
+    ]
+    return np.array(rows).T.tolist()
 
 
 def test_random_takes_every_primitive_and_nothing_else(world):
@@ -51,11 +68,40 @@ def test_random_takes_every_primitive_and_nothing_else(world):
 
 def test_the_executive_is_followed_where_the_mask_allows(world, make_action):
     action = make_action()
-    policy = ExecutivePolicy(FakeExecutive(action), (make_action("first"), action), world)
+    policy = ExecutivePolicy(lambda: FakeExecutive(action), (make_action("first"), action), world)
     assert set(choices(policy, [True] * 8, 1)) == {7}
     assert set(choices(policy, [True] * 7 + [False], 1)) == set(range(6))
-    idle = ExecutivePolicy(FakeExecutive(None), (action,), world)
+    idle = ExecutivePolicy(lambda: FakeExecutive(None), (action,), world)
     assert set(choices(idle, [True] * 7, 1)) == set(range(6))
+
+
+def test_each_episode_has_an_executive_of_its_own(world, make_action):
+    actions = tuple(make_action(name) for name in ("a", "b", "c"))
+    made = []
+
+    def executive():
+        made.append(FakeExecutive(actions[len(made)]))
+        return made[-1]
+
+    policy = ExecutivePolicy(executive, actions, world)
+    masks = np.ones((2, 9), np.bool_)
+    assert together(policy, masks, seeds=(1, 2), count=3) == [[6] * 3, [7] * 3]
+    policy.begin_episode(1, 3)
+    chosen = policy.choose(np.array([1, 0]), np.zeros((2, 11), np.float32), [None] * 2, masks)
+    assert chosen.tolist() == [8, 6]
+
+
+@pytest.mark.parametrize("kind", ["random", "executive", "network"])
+def test_places_do_not_share_their_chance(world, make_action, spec, kind):
+    policy = {
+        "random": lambda: RandomPolicy(world),
+        "executive": lambda: ExecutivePolicy(lambda: FakeExecutive(None), (), world),
+        "network": lambda: NetworkPolicy.untrained(spec),
+    }[kind]()
+    masks = np.ones((3, 5 if kind == "network" else 8), np.bool_)
+    first, second, third = together(policy, masks, seeds=(1, 2, 1))
+    assert first == third != second
+    assert choices(policy, masks[0], 1) == first, "whoever else is playing"
 
 
 def test_a_spec_is_json(spec):
@@ -67,6 +113,9 @@ def test_a_network_never_chooses_what_is_masked(spec):
     mask = [True, False, True, False, True]
     assert set(choices(NetworkPolicy.untrained(spec), mask, 1)) == {0, 2, 4}
     assert set(choices(NetworkPolicy.untrained(spec, greedy=True), mask, 1)) <= {0, 2, 4}
+    masks = np.array([mask, [False, True, False, False, False]])
+    first, second = together(NetworkPolicy.untrained(spec), masks, seeds=(1, 1))
+    assert (set(first), set(second)) == ({0, 2, 4}, {1})
 
 
 def test_chance_starts_from_the_episodes_seed(spec):
@@ -76,6 +125,12 @@ def test_chance_starts_from_the_episodes_seed(spec):
     assert choices(policy, mask, 1) == first
     greedy = NetworkPolicy.untrained(spec, greedy=True)
     assert choices(greedy, mask, 1) == choices(greedy, mask, 2)
+
+
+def test_the_rule_it_was_trained_with_is_the_one_it_plays_with(spec):
+    assert NetworkPolicy.untrained(spec).rechoice == Rechoice("edge", 0)
+    other = spec.model_copy(update={"interruption": "level", "recheck_frames": 5})
+    assert NetworkPolicy.untrained(other).rechoice == Rechoice("level", 5)
 
 
 def test_building_a_network_leaves_global_chance_alone(spec):
