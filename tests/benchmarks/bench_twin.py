@@ -10,7 +10,7 @@ By hand, not a test:
 2. Episodes of other seeds in the package as it is released (nothing of it changed but that nothing
    is drawn) and in the twin: two-proportion z tests for the 22 achievements, Welch's test and
    Kolmogorov and Smirnov's for length and reward; all p values adjusted by Holm's method.
-3. Frames per second of all three.
+3. Frames per CPU second of all three, in one run.
 
 A policy of one's own is a function `(size, seed) -> Callable[[Percepts, began], actions]`. The exit
 status is 1 where something differs.
@@ -178,7 +178,7 @@ def identical(make: MakePolicy, seeds: Sequence[int], length: int) -> int:
 
 
 def speeds(frames: int) -> list[tuple[str, float, float]]:
-    """Rows of (engine, frames a second, milliseconds to begin an episode); random actions."""
+    """Rows of (engine, frames per CPU second, milliseconds to begin an episode); random actions."""
     rows = []
     engines: tuple[tuple[str, Games, int], ...] = (
         ("released package", Released(), frames),
@@ -191,14 +191,14 @@ def speeds(frames: int) -> list[tuple[str, float, float]]:
         for index in range(games.size):
             games.begin(index, 10_000 + index)
         for seed in range(10):
-            began -= time.perf_counter()
+            began -= time.process_time()
             games.begin(0, seed)
-            began += time.perf_counter()
+            began += time.process_time()
         while done < wanted:
             actions = policy(games.percepts, np.zeros(games.size, np.bool_))
-            spent -= time.perf_counter()
+            spent -= time.process_time()
             _, dead = games.step(actions)
-            spent += time.perf_counter()
+            spent += time.process_time()
             done += games.size
             for index in np.flatnonzero(dead).tolist():
                 games.begin(index, done + index)
@@ -252,7 +252,7 @@ def main() -> int:
         rates = speeds(options.speed_frames)
         for name, rate, begin in rates:
             ratio = rate / rates[0][1]
-            report(f"{name:18} {rate:10.0f} frames/s  x{ratio:6.1f}  begin {begin:6.2f} ms")
+            report(f"{name:18} {rate:10.0f} frames/CPU s  x{ratio:6.1f}  begin {begin:6.2f} ms")
     return int(equal < options.identical or any(value < SIGNIFICANT for *_, value in rows))
 
 

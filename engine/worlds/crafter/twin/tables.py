@@ -131,6 +131,9 @@ def rules() -> NDArray[np.void]:
         table["receives"][material] = _amounts(info["receive"])
         table["leaves"][material] = MATERIAL_CODE[info["leaves"]]
         table["chance"][material] = info.get("probability", 1)
+    collected = np.flatnonzero(table["receives"].any(axis=0))
+    if (table["item_reaches"][collected] < 0).any():
+        raise ValueError("the package's data lets an item be collected that is no achievement")
     found.flags.writeable = False
     return found
 
