@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from engine.bench.scheduler import JobEnded, News, Outcome, Status
     from engine.bench.store import BenchFile, BenchStore
 
-STATUS_SECONDS = 10.0
+STATUS_SECONDS = 30.0
 
 
 def bench(

@@ -210,6 +210,11 @@ def _notes(report: Report) -> str:
         "An interval with one end means that every resample gave the same figure, which few "
         "episodes do easily."
     )
+    if report.config.trained_arms:
+        lines.append(
+            "Trainings run on a compiled twin of the game's rules, so the standard protocol's "
+            "episodes are the twin's; every other figure is of the official package."
+        )
     if report.config.fast_mode:
         lines.append("Coded actions ran in the second executor of the sandbox (--fast-mode).")
     return "\n".join(_fill(line) for line in lines)

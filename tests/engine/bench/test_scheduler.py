@@ -23,7 +23,7 @@ import pytest
 from engine.bench.jobs import all_jobs
 from engine.bench.store import BenchFile, BenchStore
 
-PATIENCE = 60.0
+PATIENCE = 120.0
 SCRIPT = """
 import json, os, signal, sys, time
 from pathlib import Path
