@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import functools
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from engine.agents.plan import Outcome
 from engine.rl.oscillation import OscillationDetector
@@ -43,6 +44,10 @@ class OptionEnd:
     frames: int
 
 
+AnswerFunction = Callable[[str, tuple[Any, ...], Mapping[str, Any]], Answer]
+"""`PlayerState.answer`."""
+
+
 class Condition(Protocol):
     """A parsed predicate (`engine.worlds.predicate.Predicate`)."""
 
@@ -68,6 +73,30 @@ class Executable(Protocol):
 
     def abort(self) -> None:
         """End the execution, whatever the code catches."""
+        ...
+
+
+Step = str | Turn
+"""An action as the code wrote it, or what else a program came to."""
+
+
+@runtime_checkable
+class AnsweringProgram(Protocol):
+    """An executable that asks the player by itself and stops at actions only: the faster way.
+
+    `engine.sandbox.fast.program.FastProgram`; the same code gives the same executions either way.
+    """
+
+    def begin(self, answer: AnswerFunction) -> Step:
+        """Call `run()`; `answer` answers its questions."""
+        ...
+
+    def proceed(self, value: Answer) -> Step:
+        """The action returned this."""
+        ...
+
+    def reject(self, message: str) -> Step:
+        """The action raises a `ValueError` inside the code."""
         ...
 
 
@@ -119,11 +148,12 @@ class OptionExecution:
         """
         self.action = action
         self._program = program
+        self._answering = program if isinstance(program, AnsweringProgram) else None
         self._world = world
         self._interrupt = interrupt
         self._success = success
         self._on_end = on_end
-        self._indices = _indices(world)
+        self._indices = _indices(world.primitives)
         self._taken: list[tuple[str, int]] = []
         self._frames = 0
         self._pending: int | None = None
@@ -145,6 +175,8 @@ class OptionExecution:
         # Edge-triggered: an action that starts under threat is not interrupted at once by it.
         self._was_interrupt = self._interrupt.holds(player)
         self._detector = OscillationDetector(self._world, player)
+        if self._answering is not None:
+            return self._act(self._answering.begin(player.answer), player)
         return self._advance(self._program.start(), player)
 
     def proceed(self, player: PlayerState, changed: bool) -> int | OptionEnd:
@@ -153,7 +185,7 @@ class OptionExecution:
             raise RuntimeError("`proceed` before `begin`, or after the end of the execution")
         self._count_frame()
         stop = self._reason_to_stop(player, changed, self._detector)
-        following = self._advance(self._program.answer(changed), player)
+        following = self._go_on(changed, player)
         if stop is None or isinstance(following, OptionEnd):
             return following
         return self._end(*stop, abort=True)
@@ -168,7 +200,7 @@ class OptionExecution:
             raise RuntimeError("`catch_up` before `begin`, or after the end of the execution")
         self._pending = None
         self._was_interrupt = self._interrupt.holds(player)
-        return self._advance(self._program.answer(False), player)
+        return self._go_on(False, player)
 
     def drop(self, detail: str) -> OptionEnd:
         """End an execution that stands still: the policy went on with something else."""
@@ -196,6 +228,32 @@ class OptionExecution:
             return "out_of_frames", f"not done after {self.action.max_frames} frames"
         return None
 
+    def _go_on(self, changed: bool, player: PlayerState) -> int | OptionEnd:
+        if self._answering is not None:
+            return self._act(self._answering.proceed(changed), player)
+        return self._advance(self._program.answer(changed), player)
+
+    def _act(self, step: Step, player: PlayerState) -> int | OptionEnd:
+        """What an answering program came to, with what is no action of this world refused."""
+        assert self._answering is not None
+        while isinstance(step, str | WorldCall):
+            if isinstance(step, str):
+                index = self._indices.get(step)
+                if index is not None:
+                    self._pending = index
+                    return index
+                step = WorldCall(self._world.primitive_function, (step,), {}, 0)
+            step = self._answering.reject(self._unknown_action(step))
+        return self._ended(step, player)
+
+    def _ended(self, turn: Returned | Raised, player: PlayerState) -> OptionEnd:
+        if isinstance(turn, Returned):
+            succeeded = self._success.holds(player)
+            return self._end("success" if succeeded else "failed", turn.value)
+        if turn.kind == "questions":
+            return self._end("stuck", turn.message)
+        return self._end("error", _place_of(turn))
+
     def _advance(self, turn: Turn, player: PlayerState) -> int | OptionEnd:
         for _ in range(MAX_QUERIES_PER_FRAME):
             if isinstance(turn, WorldCall):
@@ -207,11 +265,8 @@ class OptionExecution:
                     turn = self._program.fail(self._unknown_action(turn))
                 else:
                     turn = self._ask(turn, player)
-            elif isinstance(turn, Returned):
-                succeeded = self._success.holds(player)
-                return self._end("success" if succeeded else "failed", turn.value)
             else:
-                return self._end("error", _place_of(turn))
+                return self._ended(turn, player)
         detail = f"asked {MAX_QUERIES_PER_FRAME} questions without taking an action"
         return self._end("stuck", detail, abort=True)
 
@@ -255,8 +310,9 @@ class OptionExecution:
         return OptionEnd(outcome, detail, self._frames)
 
 
-def _indices(world: World) -> dict[str, int]:
-    return {name: index for index, name in enumerate(world.primitives)}
+@functools.cache
+def _indices(primitives: tuple[str, ...]) -> Mapping[str, int]:
+    return {name: index for index, name in enumerate(primitives)}
 
 
 def _place_of(raised: Raised) -> str:
