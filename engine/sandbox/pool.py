@@ -102,6 +102,16 @@ class Sandbox:
     ) -> None:
         self.close()
 
+    @property
+    def functions(self) -> frozenset[str]:
+        """Names of the functions of the world that programs may call."""
+        return frozenset(self._handles)
+
+    @property
+    def limits(self) -> Limits:
+        """Of one execution."""
+        return self._limits
+
     def check(self, code: str) -> tuple[CodeDiagnostic, ...]:
         """Syntax, allow-list, `run() -> str`, and the type check; empty when all is well.
 

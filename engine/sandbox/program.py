@@ -20,11 +20,14 @@ from pydantic_monty import (
 
 from engine.errors import SandboxError
 from engine.sandbox.turns import Kind, Raised, Returned, Turn, WorldCall
-from engine.sandbox.values import SCALARS, require_plain
+from engine.sandbox.values import (
+    MESSAGE_CHARACTERS,
+    RESULT_CHARACTERS,
+    SCALARS,
+    require_plain,
+)
 from engine.worlds.base import Answer
 
-_RESULT_CHARACTERS = 2_000
-_MESSAGE_CHARACTERS = 500
 _START = "\nrun()\n"
 _OWN_SOURCE = "<python-input"
 """How Monty names text that was fed to a session; text given to `eval` is named otherwise."""
@@ -41,6 +44,8 @@ class Limits:
     """World calls of one execution, free queries included."""
     output_bytes: int = 8192
     """Printed text of one execution."""
+    questions_per_frame: int = 1_000
+    """Queries between two actions, where the executor answers them itself."""
 
 
 class OutputFlood(Exception):
@@ -148,7 +153,7 @@ class Program:
         """The world call raises `ValueError(message)` inside the code; the next turn."""
         snapshot = self._waiting()
         return self._advance(
-            lambda: snapshot.resume({"exception": ValueError(message[:_MESSAGE_CHARACTERS])})
+            lambda: snapshot.resume({"exception": ValueError(message[:MESSAGE_CHARACTERS])})
         )
 
     def abort(self) -> None:
@@ -197,7 +202,7 @@ class Program:
             return self._end(_refused(snapshot, self._line))
         args, kwargs = snapshot.args, snapshot.kwargs
         for value in (*args, *kwargs.values()):
-            if type(value) is str and len(value) < _MESSAGE_CHARACTERS:
+            if type(value) is str and len(value) < MESSAGE_CHARACTERS:
                 continue
             try:
                 require_plain(value)
@@ -212,10 +217,7 @@ class Program:
         return turn
 
     def _result(self, value: Any) -> Turn:
-        if type(value) is str:
-            return Returned(value[:_RESULT_CHARACTERS])
-        message = f"run() must return a text (str), it returned a {type(value).__name__}"
-        return Raised(message, self._line, "exception")
+        return result_of_run(value, self._line)
 
     def _too_many_calls(self) -> Raised:
         message = f"more than {self._limits.calls} world calls in one execution"
@@ -243,10 +245,10 @@ class Program:
         if self._output.flooded:
             message = f"printed more than {limits.output_bytes} bytes"
             return Raised(message, self._line, "output")
-        text = str(error)[:_MESSAGE_CHARACTERS]
+        text = str(error)[:MESSAGE_CHARACTERS]
         if isinstance(error, MontyCrashedError):
             if error.timed_out or "limit" in text:
-                return Raised(_time_message(limits), self._line, "time")
+                return Raised(time_message(limits), self._line, "time")
             return Raised(f"the sandbox worker died: {text}", self._line, "crash")
         line = self._line
         if isinstance(error, MontyRuntimeError):
@@ -263,7 +265,16 @@ def _bind(snapshot: NameLookupSnapshot, handle: Callable[..., Any]) -> Callable[
     return lambda: snapshot.resume(value=handle)
 
 
-def _time_message(limits: Limits) -> str:
+def result_of_run(value: Any, line: int) -> Returned | Raised:
+    """How a program ended that returned this."""
+    if type(value) is str:
+        return Returned(value[:RESULT_CHARACTERS])
+    message = f"run() must return a text (str), it returned a {type(value).__name__}"
+    return Raised(message, line, "exception")
+
+
+def time_message(limits: Limits) -> str:
+    """What is said of code that computes for too long."""
     return (
         f"computed for more than {limits.seconds_per_turn:g} s without a world call: "
         "an endless loop, or far too much arithmetic"
@@ -272,7 +283,7 @@ def _time_message(limits: Limits) -> str:
 
 def _limit_or_exception(text: str, limits: Limits, line: int) -> tuple[str, int, Kind]:
     if text.startswith("TimeoutError: turn time limit exceeded"):
-        return _time_message(limits), line, "time"
+        return time_message(limits), line, "time"
     if text.startswith("MemoryError: memory limit exceeded"):
         return f"used more than {limits.memory_bytes / 2**20:g} MiB of memory", line, "memory"
     if text.startswith("RuntimeError: suspension limit"):

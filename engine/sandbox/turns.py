@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Kind = Literal["exception", "time", "memory", "calls", "output", "crash"]
+Kind = Literal["exception", "time", "memory", "calls", "output", "crash", "questions"]
+"""What ended it: an error of the code, a limit, a worker's death, or `questions`: it asks the world
+without ever acting (which only an executor that answers questions itself can tell)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,4 +37,5 @@ class Raised:
     kind: Kind
 
 
+Ended = Returned | Raised
 Turn = WorldCall | Returned | Raised

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+MESSAGE_CHARACTERS = 500
+"""Of an error's text, on its way into the code or out of it."""
+RESULT_CHARACTERS = 2_000
+"""Of what `run()` returns."""
 MAX_TEXT = 10_000
 MAX_ITEMS = 10_000
 MAX_DEPTH = 8
@@ -43,3 +47,22 @@ def _require(value: Any, depth: int, left: list[int]) -> None:
     else:
         name = getattr(value, "name", kind.__name__)
         raise ValueError(f"{name!r}, which is not a number, text, None, list, tuple or dict")
+
+
+def copy_plain(value: Any) -> Any:
+    """A copy of plain data that shares nothing that could change.
+
+    Raises:
+        ValueError: it is not plain data, as in `require_plain`.
+    """
+    require_plain(value)
+    return _copy(value)
+
+
+def _copy(value: Any) -> Any:
+    kind = type(value)
+    if kind is list or kind is tuple:
+        return kind(_copy(item) for item in value)
+    if kind is dict:
+        return {_copy(key): _copy(item) for key, item in value.items()}
+    return value

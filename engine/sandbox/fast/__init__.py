@@ -1,0 +1,1 @@
+"""The second executor: checked and approved code, translated to Python generators in-process."""
