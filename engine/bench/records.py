@@ -37,7 +37,7 @@ class CurvePoint(Record):
 
     frames: int
     seconds: float
-    """Wall clock at work so far, over all processes of this training."""
+    """Wall clock at work so far, over all processes of this training; compiling is not counted."""
     episodic_return: float | None = None
     success_rate: float | None = None
     usage: dict[str, float] = {}
