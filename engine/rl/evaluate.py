@@ -89,7 +89,7 @@ def evaluate(
         batch = OptionBatch(
             worlds,
             options,
-            _Announced(seeds, policy),
+            AnnouncedSeeds(seeds, policy),
             gamma=1.0,
             goals=goals,
             task_success=task_success,
@@ -108,7 +108,7 @@ def evaluate(
     return figures(world, policy.name, seeds, finished, tuple(goals), time.monotonic() - began)
 
 
-class _Announced(ListedSeeds):
+class AnnouncedSeeds(ListedSeeds):
     """Listed seeds, of each of which the policy is told."""
 
     def __init__(self, seeds: Sequence[int], policy: Policy) -> None:

@@ -7,19 +7,25 @@ Run by hand:
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+
+import numpy as np
 
 from engine.agents.executive import PlanExecutive
 from engine.agents.plan import CodeProposal, Plan
 from engine.agents.protocols import Feedback, TaskContext
 from engine.agents.rules.agents import rules_agents
 from engine.agents.trials import coded_action
-from engine.rl.option_env import EpisodeSummary, OptionEnv
+from engine.rl.episodes import EpisodeSummary
+from engine.rl.evaluate import AnnouncedSeeds
+from engine.rl.option_batch import OptionBatch
 from engine.rl.option_set import OptionSet
 from engine.rl.options import CodedAction
 from engine.rl.policies import ExecutivePolicy
@@ -63,27 +69,44 @@ def plan_and_code(world: World, task_name: str) -> tuple[Plan, tuple[CodedAction
     return plan, tuple(coded)
 
 
+VITALS = ("food", "drink", "energy", "daylight")
+
+
 def play(
-    env: OptionEnv, policy: ExecutivePolicy, seed: int, tallies: dict[str, Tally]
-) -> tuple[EpisodeSummary, str]:
-    """One episode; its summary and what was running when it ended."""
-    policy.begin_episode(seed)
-    observation, _ = env.reset(seed=seed)
-    while True:
-        choice = policy.choose(observation, env.env.player, env.action_masks())
-        observation, _, _, _, info = env.step(choice)
-        name = env.options.names[choice]
-        tally = tallies.setdefault(name, Tally())
-        tally.runs += 1
-        tally.frames += info["frames"]
-        tally.outcomes[info["outcome"]] += 1
-        if "summary" in info:
-            vitals = ", ".join(
-                f"{vital} {env.env.player.term(vital):.0f}" for vital in ("food", "drink", "energy")
-            )
-            return info[
-                "summary"
-            ], f"{name} ({vitals}, light {env.env.player.term('daylight'):.1f})"
+    batch: OptionBatch, policy: ExecutivePolicy, tallies: dict[str, Tally]
+) -> Iterator[tuple[EpisodeSummary, str]]:
+    """All episodes; of each the summary and what was running just before it ended."""
+    worlds, names = batch.batch, batch.options.names
+    columns = [worlds.term_names.index(vital) for vital in VITALS]
+    chosen = np.zeros(batch.size, np.int64)
+    batch.begin()
+    while batch.playing:
+        waiting = batch.waiting
+        while waiting.size:
+            players = [worlds.players[place] for place in waiting.tolist()]
+            observations, masks = batch.observe(waiting), batch.masks(waiting)
+            actions = policy.choose(waiting, observations, players, masks)
+            chosen[waiting] = actions
+            idle = batch.choose(waiting, actions)
+            for place in idle.tolist():
+                tally = tallies.setdefault(names[chosen[place]], Tally())
+                tally.runs += 1
+                tally.outcomes["no frame"] += 1
+            waiting = idle
+        before = worlds.terms[:, columns].copy()
+        finished = batch.advance()
+        for place, frames, outcome in zip(
+            finished.places.tolist(), finished.frames.tolist(), finished.outcomes, strict=True
+        ):
+            tally = tallies.setdefault(names[chosen[place]], Tally())
+            tally.runs += 1
+            tally.frames += frames
+            tally.outcomes[outcome] += 1
+        ended = finished.places[finished.over].tolist()
+        for place, summary in zip(ended, finished.summaries, strict=True):
+            food, drink, energy, light = before[place]
+            vitals = f"food {food:.0f}, drink {drink:.0f}, energy {energy:.0f}, light {light:.1f}"
+            yield summary, f"{names[chosen[place]]} ({vitals})"
 
 
 def main() -> None:
@@ -92,6 +115,7 @@ def main() -> None:
     parser.add_argument("--task", default="collect_diamond")
     parser.add_argument("--seeds", default="1000000:1000030", help="A:B, half open")
     parser.add_argument("--length", type=int, default=10_000)
+    parser.add_argument("--places", type=int, default=8, help="episodes played at once")
     parser.add_argument("--trace", action="store_true", help="one line per episode")
     parser.add_argument("--json", type=Path, help="write the figures there as well")
     options = parser.parse_args()
@@ -102,21 +126,27 @@ def main() -> None:
     tallies: dict[str, Tally] = {}
     episodes: list[EpisodeSummary] = []
     began = time.monotonic()
-    with Sandbox(world.stub(), functions) as sandbox, OptionSet(world, actions, sandbox) as coded:
-        env = OptionEnv(
-            world.make_env(options.length),
+    policy = ExecutivePolicy(lambda: PlanExecutive(plan, actions, world), actions, world)
+    places = min(options.places, last - first)
+    with (
+        Sandbox(world.stub(), functions) as sandbox,
+        OptionSet(world, actions, sandbox) as coded,
+        contextlib.closing(world.make_batch(places, options.length, training=False)) as worlds,
+    ):
+        batch = OptionBatch(
+            worlds,
             coded,
+            AnnouncedSeeds(range(first, last), policy),
             gamma=1.0,
             goals={},
             task_success=f"unlocked({options.task})",
+            rechoice=policy.rechoice,
         )
-        policy = ExecutivePolicy(PlanExecutive(plan, actions, world), actions, world)
-        for seed in range(first, last):
-            summary, ending = play(env, policy, seed, tallies)
+        for summary, ending in play(batch, policy, tallies):
             episodes.append(summary)
             if options.trace:
                 done = f"{len(summary.achievements)} achievements"
-                sys.stdout.write(f"{seed} {summary.frames} frames {done} | {ending}\n")
+                sys.stdout.write(f"{summary.seed} {summary.frames} frames {done} | {ending}\n")
                 sys.stdout.flush()
     success = {
         name: sum(name in episode.achievements for episode in episodes) / len(episodes)

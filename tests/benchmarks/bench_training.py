@@ -119,10 +119,9 @@ def main() -> None:
         spec, weights = result.policy.spec, result.policy.weights
         policies: list[Policy] = [NetworkPolicy.load(spec, weights)]
         if not options.only_trained:
-            executive = PlanExecutive(plan, actions, world)
             policies += [
                 NetworkPolicy.untrained(spec),
-                ExecutivePolicy(executive, actions, world),
+                ExecutivePolicy(lambda: PlanExecutive(plan, actions, world), actions, world),
                 RandomPolicy(world),
             ]
         goals = {subtask.name: subtask.success for subtask in plan.subtasks}
