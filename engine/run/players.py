@@ -8,16 +8,17 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from engine.agents.draft import draft
 from engine.agents.executive import PlanExecutive
-from engine.agents.plan import CodeProposal, Plan, SubAction
-from engine.agents.protocols import Feedback, TaskContext
+from engine.agents.plan import Plan, SubAction
+from engine.agents.protocols import TaskContext
 from engine.agents.rules.agents import rules_agents
 from engine.config import Home
 from engine.errors import ConfigError
 from engine.rl.options import CodedAction
 from engine.rl.policies import ExecutivePolicy, Policy, RandomPolicy
 from engine.run.learning import goals_of
-from engine.run.progress import CodeWork, Progress
+from engine.run.progress import Progress
 from engine.worlds.base import World
 from engine.worlds.tasks import find_task
 from skills_db.library import Library
@@ -43,25 +44,8 @@ def rules_player(world: World, task: str) -> Player:
     """The rules agents' plan and first code, executed in plan order; nothing learnt."""
     agents = rules_agents(world)
     context = TaskContext(task=find_task(world, task), world=world, training_frames=100_000)
-    subtasks = tuple(
-        subtask.model_copy(
-            update={"sub_actions": agents.slow.sub_actions(context, subtask, (), ())}
-        )
-        for subtask in agents.planner.subtasks(context)
-    )
-    plan = Plan(task=task, world=world.name, author=agents.slow.author, subtasks=subtasks)
-    actions = tuple(
-        _coded_action(action, agents.fast.write(context, action, None, Feedback()).code)
-        for action in plan.sub_actions("code")
-    )
+    plan, actions = draft(agents, context)
     return _executive(plan, actions, world, context.task.success)
-
-
-def _coded_action(action: SubAction, code: str) -> CodedAction:
-    proposal = CodeProposal(
-        sub_action=action.name, version=1, instruction=action.instruction, code=code, author="rules"
-    )
-    return CodeWork(sub_action=action, proposal=proposal).coded_action()
 
 
 def _executive(
