@@ -50,7 +50,7 @@ def bench(
         int | None, typer.Option(help="Unseen worlds each policy plays in; 200 if not said.")
     ] = None,
     fast_mode: Annotated[
-        bool, typer.Option("--fast-mode", help="Run the agents' code in the second executor.")
+        bool, typer.Option("--fast-mode", help="Run the agents' code in the training process.")
     ] = False,
     changes: Annotated[
         list[str] | None,
@@ -98,7 +98,7 @@ def bench(
 
 
 def _bench(config: BenchConfig, folder: Path, jobs: int, report_only: bool, output: str) -> int:
-    from engine.bench.arms import check_fast_mode, setup_for
+    from engine.bench.arms import setup_for
     from engine.bench.report import build_report
     from engine.bench.store import BenchFile, BenchStore, refuse_other
     from engine.bench.table import render
@@ -111,7 +111,6 @@ def _bench(config: BenchConfig, folder: Path, jobs: int, report_only: bool, outp
     if report_only:
         refuse_other(folder, store.read(), wanted)
     else:
-        check_fast_mode(config)
         outcome = _work(store, wanted, jobs)
         failures = outcome.failures
         if outcome.stopped:

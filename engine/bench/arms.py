@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import functools
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,10 +22,10 @@ from engine.bench.config import DEFAULT_FRAMES, Arm, BenchConfig
 from engine.bench.jobs import EvalJob, TrainJob
 from engine.bench.records import EpisodeRecord
 from engine.config import TrainingConfig
-from engine.errors import ConfigError, UnknownName
+from engine.errors import SandboxError, UnknownName
 from engine.events import CheckpointSaved, Event, TrainingMetrics, TrainingStarted
 from engine.rl.control import Control
-from engine.rl.options import CodedAction
+from engine.rl.options import CodedAction, ProgramLoader
 from engine.rl.policies import ExecutivePolicy, Policy
 from engine.run.progress import CodeWork
 from engine.sandbox.pool import Sandbox
@@ -160,19 +161,25 @@ def _coded(agents: Agents, context: TaskContext, action: SubAction) -> CodedActi
     return CodeWork(sub_action=action, proposal=proposal).coded_action()
 
 
-def check_fast_mode(config: BenchConfig) -> None:
-    """See that the second executor is there when it is wanted.
+@contextlib.contextmanager
+def _loader(config: BenchConfig, setup: Setup) -> Iterator[ProgramLoader]:
+    """What runs the agents' code: Monty, or in fast mode this very process where it can."""
+    world = setup.world
+    with Sandbox(world.stub(), world.queries | {world.primitive_function}) as sandbox:
+        if not config.fast_mode:
+            yield sandbox
+            return
+        from engine.sandbox.fast.sandbox import FastSandbox
 
-    Raises:
-        ConfigError: it is wanted, and this version has none.
-    """
-    if config.fast_mode:
-        raise ConfigError("this version of the sandbox has no fast mode", "Leave out --fast-mode.")
-
-
-def _sandbox(config: BenchConfig, world: World) -> Sandbox:
-    check_fast_mode(config)
-    return Sandbox(world.stub(), world.queries | {world.primitive_function})
+        for action in setup.actions:
+            if found := sandbox.check(action.code):  # fast mode is for checked code alone
+                raise SandboxError(
+                    f"the code of {action.name!r} fails its check: line {found[0].line}: "
+                    f"{found[0].message}",
+                    "Leave out --fast-mode.",
+                )
+        with FastSandbox(sandbox, world.primitive_function) as fast:
+            yield fast
 
 
 # --- training -------------------------------------------------------------------------------
@@ -213,7 +220,7 @@ def train(job: TrainJob, config: BenchConfig, checkpoint: Path, watch: Watch) ->
         elif isinstance(event, CheckpointSaved):
             watch.checkpoint()
 
-    with _sandbox(config, setup.world) as sandbox, TemporaryDirectory() as folder:
+    with _loader(config, setup) as sandbox, TemporaryDirectory() as folder:
         # Compiling takes minutes the first time; done before the clock starts, it favours nobody.
         short = dataclasses.replace(
             training,
@@ -291,7 +298,7 @@ def play(
         )
         progress(len(episodes), time.monotonic() - began)
 
-    with _sandbox(config, setup.world) as sandbox:
+    with _loader(config, setup) as sandbox:
         evaluate(
             setup.world,
             policy,

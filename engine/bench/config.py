@@ -40,7 +40,7 @@ class BenchConfig(BaseModel):
     episode_length: int | None = Field(default=None, ge=10)
     """Env frames of an episode, when not the world's own: such figures compare with nothing."""
     fast_mode: bool = False
-    """Coded actions run in the second executor of the sandbox."""
+    """Coded actions run in the process that trains or plays, as far as fast mode accepts them."""
     training: TrainingConfig = TrainingConfig()
 
     @model_validator(mode="after")

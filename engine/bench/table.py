@@ -216,7 +216,7 @@ def _notes(report: Report) -> str:
             "episodes are the twin's; every other figure is of the official package."
         )
     if report.config.fast_mode:
-        lines.append("Coded actions ran in the second executor of the sandbox (--fast-mode).")
+        lines.append("Coded actions ran in the sandbox's fast mode where it accepts them.")
     return "\n".join(_fill(line) for line in lines)
 
 
