@@ -6,6 +6,7 @@ import pytest
 
 from engine.rl.options import MAX_QUERIES_PER_FRAME, OptionEnd, OptionExecution
 from engine.rl.oscillation import IDLE_FRAMES, WINDOW
+from engine.sandbox.turns import Raised, WorldCall
 from engine.worlds.predicate import parse
 
 
@@ -28,16 +29,61 @@ class FakePlayer:
         return self.values
 
 
-@pytest.fixture
-def execute(world, make_action, scripted_program):
-    """An execution of a script, with the program it runs."""
+class Answering:
+    """A program that asks the player by itself and stops at actions only."""
+
+    def __init__(self, program, world):
+        self._program = program
+        self._queries = world.queries
+        self._answer = None
+
+    def begin(self, answer):
+        self._answer = answer
+        return self._on(self._program.start())
+
+    def proceed(self, value):
+        return self._on(self._program.answer(value))
+
+    def reject(self, message):
+        return self._on(self._program.fail(message))
+
+    def abort(self):
+        self._program.abort()
+
+    def _on(self, turn):
+        for _ in range(MAX_QUERIES_PER_FRAME):
+            if not isinstance(turn, WorldCall):
+                return turn
+            if turn.function == "act":
+                plain = len(turn.args) == 1 and isinstance(turn.args[0], str)
+                if plain or turn.kwargs:
+                    return next(iter((*turn.args, *turn.kwargs.values())))
+                return turn
+            turn = self._ask(turn)
+        self.abort()
+        return Raised(f"asked {MAX_QUERIES_PER_FRAME} questions", 0, "questions")
+
+    def _ask(self, call):
+        if call.function not in self._queries:
+            return self._program.fail(f"there is no `{call.function}`")
+        try:
+            return self._program.answer(self._answer(call.function, call.args, call.kwargs))
+        except ValueError as error:
+            return self._program.fail(str(error))
+
+
+@pytest.fixture(params=["turns", "answering"])
+def execute(world, make_action, scripted_program, request):
+    """An execution of a script, with the program it runs: each test is of both kinds."""
 
     def make(script, **changes):
         action = make_action(**changes)
         vocabulary = world.vocabulary()
-        program = scripted_program(script)
+        inner = program = scripted_program(script)
+        if request.param == "answering":
+            program = Answering(inner, world)
         interrupt, success = parse(action.interrupt, vocabulary), parse(action.success, vocabulary)
-        return OptionExecution(action, program, world, interrupt, success), program
+        return OptionExecution(action, program, world, interrupt, success), inner
 
     return make
 
@@ -216,6 +262,40 @@ def test_proceed_after_the_end_is_refused(execute, world_call):
     execution.begin(FakePlayer())
     with pytest.raises(RuntimeError, match="begin"):
         execution.proceed(FakePlayer(), True)
+
+
+def test_standing_still_takes_no_frame_and_the_pending_step_had_no_effect(execute, world_call):
+    heard = []
+
+    def script():
+        while True:
+            heard.append((yield world_call("act", "left")))
+
+    execution, program = execute(script, max_frames=3, interrupt="x >= 2")
+    player = FakePlayer()
+    execution.begin(player)
+    assert execution.proceed(player, True) == 1
+    player.values["x"] = 2
+    assert execution.catch_up(player) == 1
+    assert (heard, execution.frames) == ([True, False], 1)
+    assert execution.proceed(player, True) == 1, "what came true meanwhile does not interrupt"
+    assert execution.proceed(player, True).outcome == "out_of_frames"
+    assert execution.actions == (("left", 3),)
+    assert (program.started, program.aborted) == (1, 1)
+
+
+def test_what_is_dropped_frees_its_program_once(execute, world_call):
+    execution, program = execute(forever(world_call, "left"))
+    player = FakePlayer()
+    execution.begin(player)
+    execution.proceed(player, True)
+    assert execution.drop("something else came up") == OptionEnd(
+        "interrupted", "something else came up", 1
+    )
+    assert (program.aborted, execution.actions) == (1, (("left", 1),))
+    for late in (lambda: execution.catch_up(player), lambda: execution.proceed(player, True)):
+        with pytest.raises(RuntimeError, match="after the end"):
+            late()
 
 
 def test_two_cells_for_ever_is_stuck(execute, world_call):

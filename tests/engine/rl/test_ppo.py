@@ -23,7 +23,7 @@ def learn(batch, frames, **settings):
     batch.begin()
     while model.num_timesteps < frames:
         model.collect(batch)
-        model.progress(frames)
+        model.progress(model.num_timesteps / frames)
         model.train()
     return model
 
