@@ -14,9 +14,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+from engine.agents.draft import draft
 from engine.agents.executive import PlanExecutive
-from engine.agents.plan import CodeProposal, Plan, SubAction
-from engine.agents.protocols import Agents, Feedback, TaskContext
+from engine.agents.plan import Plan
+from engine.agents.protocols import TaskContext
 from engine.agents.rules.agents import rules_agents
 from engine.bench.config import DEFAULT_FRAMES, Arm, BenchConfig
 from engine.bench.jobs import EvalJob, TrainJob
@@ -27,7 +28,6 @@ from engine.events import CheckpointSaved, Event, TrainingMetrics, TrainingStart
 from engine.rl.control import Control
 from engine.rl.options import CodedAction, ProgramLoader
 from engine.rl.policies import ExecutivePolicy, Policy
-from engine.run.progress import CodeWork
 from engine.sandbox.pool import Sandbox
 from engine.worlds.base import TaskSpec, World
 from engine.worlds.registry import get_world
@@ -136,29 +136,9 @@ def _setup(world_name: str, task: str) -> Setup:
             f"The world {world_name!r} has no task {task!r}",
             f"It has {', '.join(one.name for one in world.tasks())}.",
         )
-    agents = rules_agents(world)
     context = TaskContext(task=spec, world=world, training_frames=DEFAULT_FRAMES)
-    subtasks = tuple(
-        subtask.model_copy(
-            update={"sub_actions": agents.slow.sub_actions(context, subtask, (), ())}
-        )
-        for subtask in agents.planner.subtasks(context)
-    )
-    plan = Plan(task=spec.words, world=world.name, author=agents.slow.author, subtasks=subtasks)
-    actions = tuple(_coded(agents, context, action) for action in plan.sub_actions("code"))
+    plan, actions = draft(rules_agents(world), context)
     return Setup(world, spec, plan, actions)
-
-
-def _coded(agents: Agents, context: TaskContext, action: SubAction) -> CodedAction:
-    draft = agents.fast.write(context, action, None, Feedback())
-    proposal = CodeProposal(
-        sub_action=action.name,
-        version=1,
-        instruction=action.instruction,
-        code=draft.code,
-        author=agents.slow.author,
-    )
-    return CodeWork(sub_action=action, proposal=proposal).coded_action()
 
 
 @contextlib.contextmanager

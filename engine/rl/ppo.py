@@ -124,10 +124,9 @@ class SmdpPPO(MaskablePPO):
                 for group in optimizer.param_groups:
                     group["lr"] *= self.slow_down
 
-    def progress(self, total_frames: int) -> None:
-        """Tell the schedules how much of a budget of env frames is done."""
-        # The last rollout ends beyond the budget; a schedule must not run on below its last value.
-        self._update_current_progress_remaining(min(self.num_timesteps, total_frames), total_frames)
+    def progress(self, done: float) -> None:
+        """Tell the schedules which share of the budget is spent, 0..1."""
+        self._current_progress_remaining = 1.0 - done
 
 
 def linear(first: float, last: float | None) -> float | Callable[[float], float]:

@@ -193,8 +193,8 @@ class Trainer:
             Diverged: it keeps going wrong.
         """
         config = self._job.config
-        model.progress(self._job.frames)
-        done = 1.0 - model._current_progress_remaining
+        done = self._done(model, monitor)
+        model.progress(done)
         last = config.ent_coef if config.ent_coef_final is None else config.ent_coef_final
         model.ent_coef = config.ent_coef + (last - config.ent_coef) * done
         model.slow_down = 0.5**monitor.halvings
@@ -207,6 +207,13 @@ class Trainer:
         monitor.halvings += 1
         text = f"an update was undone: {reason}; the learning rate is halved"
         self._report(LogLine(level="warning", text=text))
+
+    def _done(self, model: SmdpPPO, monitor: TrainingMonitor) -> float:
+        """Share of the budget that is spent, 0..1: of the frames or of the time, what is more."""
+        of_frames = model.num_timesteps / self._job.frames
+        minutes = self._job.minutes
+        of_time = 0.0 if minutes is None else monitor.seconds / (60 * minutes)
+        return min(1.0, max(of_frames, of_time))
 
     def _spent(self, model: SmdpPPO, monitor: TrainingMonitor) -> Ended | None:
         """Why the training is over now; None while it goes on."""
