@@ -70,9 +70,9 @@ class TrainingConfig(BaseModel):
     recheck_frames: int = Field(default=0, ge=0)
     """A running option is put to the policy every so many frames; 0 for never, 1 for a policy that
     may end it at any frame."""
-    target_success: float | None = Field(default=None, gt=0, lt=1)
+    target_success: float | None = Field(default=None, gt=0, le=0.96)
     """Training ends early once the task's success rate in training is above this with 97.5 %
-    confidence (Wilson interval over the last 100 episodes)."""
+    confidence (Wilson interval over the last 100 episodes, which cannot show more than 0.963)."""
     net_arch: tuple[Annotated[int, Field(ge=1, le=8192)], ...] = (128, 128)
     checkpoint_frames: int = Field(default=20_000, ge=1)
     device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?|mps)$")

@@ -38,10 +38,6 @@ class Evaluation(Record):
     seconds: float
 
 
-class _Stopped(Exception):
-    """The caller does not want to wait for the rest."""
-
-
 PLACES = 8
 """Episodes played at the same time."""
 
@@ -76,15 +72,10 @@ def evaluate(
     began = time.monotonic()
     finished: list[EpisodeSummary] = []
 
-    def tick() -> None:
-        if should_stop is not None and should_stop():
-            raise _Stopped
-
     size = max(1, min(places, len(seeds)))
     with (
         OptionSet(world, actions, sandbox) as options,
         contextlib.closing(world.make_batch(size, episode_length, training=False)) as worlds,
-        contextlib.suppress(_Stopped),
     ):
         batch = OptionBatch(
             worlds,
@@ -95,9 +86,8 @@ def evaluate(
             task_success=task_success,
             rechoice=policy.rechoice,
             on_frame=on_frame,
-            tick=tick,
         )
-        for summary in _episodes(batch, policy):
+        for summary in _episodes(batch, policy, should_stop):
             finished.append(summary)
             if on_episode is not None:
                 on_episode(summary)
@@ -123,7 +113,9 @@ class AnnouncedSeeds(ListedSeeds):
         return seed
 
 
-def _episodes(batch: OptionBatch, policy: Policy) -> Iterator[EpisodeSummary]:
+def _episodes(
+    batch: OptionBatch, policy: Policy, should_stop: Callable[[], bool] | None
+) -> Iterator[EpisodeSummary]:
     batch.begin()
     while batch.playing:
         waiting = batch.waiting
@@ -137,6 +129,9 @@ def _episodes(batch: OptionBatch, policy: Policy) -> Iterator[EpisodeSummary]:
             )
             waiting = batch.choose(waiting, chosen)
         yield from batch.advance().summaries
+        # After what this frame brought: an episode that ended with it counts.
+        if should_stop is not None and should_stop():
+            return
 
 
 def figures(

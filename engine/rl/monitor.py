@@ -19,7 +19,10 @@ EPISODES = 100
 
 
 class TrainingMonitor:
-    """Counts frames, decisions and episodes of one training."""
+    """Counts frames, decisions and episodes of one training.
+
+    Its figures are those of the last update: a rollout that is thrown away leaves no trace in them.
+    """
 
     def __init__(
         self,
@@ -53,12 +56,13 @@ class TrainingMonitor:
     @property
     def success_rate(self) -> float | None:
         """Share of the recent episodes in which the task's predicate came true."""
-        return _mean(episode.task_success for episode in self._recent)
+        return _mean(episode.task_success for episode in self._counters.recent)
 
     @property
     def successes(self) -> tuple[int, int]:
         """Of the recent episodes: in how many the task's predicate came true, and of how many."""
-        return sum(episode.task_success for episode in self._recent), len(self._recent)
+        recent = self._counters.recent
+        return sum(episode.task_success for episode in recent), len(recent)
 
     def go_on(self, counters: Counters) -> None:
         """Continue the counts of an earlier process."""

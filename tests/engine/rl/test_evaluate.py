@@ -98,6 +98,12 @@ def test_a_stop_gives_the_figures_so_far(play, sandbox):
     assert 0 < found.frames <= 10
     assert found.length_mean == found.frames / 2
     assert all(program.closed for program in sandbox.programs)
+    frames = []
+    last = play(
+        episode_length=3, places=1, should_stop=lambda: len(frames) >= 6,
+        on_frame=lambda view, caption: frames.append(caption),
+    )  # fmt: skip
+    assert (last.episodes, last.frames) == (2, 6), "what ends with the last frame counts"
     assert play(should_stop=lambda: True).episodes == 0
 
 

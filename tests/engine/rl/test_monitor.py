@@ -7,6 +7,7 @@ import pytest
 from engine.rl.control import Valve
 from engine.rl.monitor import TrainingMonitor
 from engine.rl.option_batch import Finished
+from engine.rl.ppo import SmdpPPO
 from engine.rl.training_state import Counters, FinishedEpisode
 
 
@@ -59,10 +60,16 @@ def test_the_running_figures_look_back_on_a_hundred_episodes(begun, decide, cloc
     monitor = TrainingMonitor(1000, begun(), Valve(lambda: "go", clock), clock)
     assert (monitor.success_rate, monitor.successes) == (None, (0, 0))
     lost = FinishedEpisode(episodic_return=0.0, frames=9, task_success=False)
-    monitor.go_on(Counters(recent=(lost,) * 3, episodes=500, unlocked={"take_gem": 7}))
+    monitor.go_on(Counters(recent=(lost,) * 3, episodes=500, usage=(0,) * 6))
     assert (monitor.success_rate, monitor.successes) == (0.0, (0, 3))
     monitor.see(done)
+    assert monitor.successes == (0, 3), "until the update its rollout ends with"
+    model = SmdpPPO("MlpPolicy", begun(), n_steps=16, batch_size=16, device="cpu")
+    model.collect(begun())
+    model.train()
+    assert monitor.updated(model).success_rate == 0.25
     assert (monitor.success_rate, monitor.successes) == (0.25, (1, 4))
     for _ in range(98):
         monitor.see(done)
+    assert monitor.updated(model).success_rate == 0.99
     assert monitor.successes == (99, 100)

@@ -94,7 +94,10 @@ def train(sandbox: Any) -> Callable[..., Run]:
                 report(event)
 
         trainer = Trainer(job, sandbox, report=keep, control=control, on_frame=on_frame)
-        return trainer.run(), events
+        try:
+            return trainer.run(), events
+        finally:
+            assert all(program.closed for program in sandbox.programs)
 
     return run
 

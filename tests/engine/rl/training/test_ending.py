@@ -34,8 +34,9 @@ def test_it_ends_once_the_target_is_surely_reached(train, make_job, monkeypatch)
     updated = TrainingMonitor.updated
 
     def watch(self, model):
+        metrics = updated(self, model)
         seen.append(self.successes)
-        return updated(self, model)
+        return metrics
 
     monkeypatch.setattr(TrainingMonitor, "updated", watch)
     changes = {"task_success": "gems >= 1", "frames": 6000, "config": {"target_success": 0.6}}

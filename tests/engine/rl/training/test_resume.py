@@ -127,7 +127,9 @@ def test_a_stop_inside_a_rollout_keeps_the_last_update(train, make_job, monkeypa
     stopped, events = train(job, lambda: seen["order"], count, stop_soon)
     assert stopped.ended == "stop_and_keep"
     saved = of_kind(events, CheckpointSaved)[-1]
-    assert saved.frames == stopped.frames == of_kind(events, TrainingMetrics)[-1].frames < 3000
+    last = of_kind(events, TrainingMetrics)[-1]
+    assert saved.frames == stopped.frames == last.frames < 3000
+    assert stopped.success_rate == last.success_rate
     resumed = train(job)
     assert of_kind(resumed[1], TrainingStarted)[0].frames_done == saved.frames
     assert_same(resumed, train(make_job("whole")))
