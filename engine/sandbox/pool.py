@@ -210,6 +210,7 @@ class Sandbox:
 
     def _started(self) -> Monty:
         """The pool that runs programs."""
+        _refuse_fork()
         with self._lock:
             if self._pool is None:
                 seconds = self._limits.seconds_per_turn + _GRACE_SECONDS
@@ -218,6 +219,7 @@ class Sandbox:
 
     def _started_checker(self) -> Monty:
         """The pool that checks types: its workers grow to 28 MB and may take longer."""
+        _refuse_fork()
         with self._lock:
             if self._checker is None:
                 self._checker = self._start(_TYPE_CHECK_SECONDS, 1)
@@ -226,7 +228,6 @@ class Sandbox:
     def _start(self, request_seconds: float, processes: int) -> Monty:
         if self._closed:
             raise SandboxError("the sandbox is closed", "make a new one")
-        _refuse_fork()
         try:
             return self._stack.enter_context(
                 Monty(
@@ -260,7 +261,10 @@ def _does_not_load(found: CodeDiagnostic) -> SandboxError:
 
 
 def _refuse_fork() -> None:
-    """Refuse to begin in a fork of a process that has used a sandbox, where calls would hang."""
+    """Refuse to work in a fork of a process that has used a sandbox, where calls would hang.
+
+    A pool that was inherited is no better than a new one: its workers talk to the parent.
+    """
     global _first_process
     process = os.getpid()
     if _first_process is None:

@@ -15,16 +15,40 @@ _MAX_INT = 2**63
 SCALARS: frozenset[type] = frozenset({bool, int, float, str, type(None)})
 
 
+def is_torn(text: str) -> bool:
+    """Whether a text holds half of a character (a surrogate), which cannot be stored or sent."""
+    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def require_plain(value: Any) -> None:
     """Accept numbers, text, None, and lists, tuples and dicts of them, within bounds.
 
     Raises:
         ValueError: another type, too deep, too long or too big; the text says which.
     """
-    _require(value, MAX_DEPTH, [MAX_ITEMS])
+    _copied(value, MAX_DEPTH, [MAX_ITEMS])
 
 
-def _require(value: Any, depth: int, left: list[int]) -> None:
+def copy_plain(value: Any) -> Any:
+    """A copy of plain data that shares nothing that could change.
+
+    Raises:
+        ValueError: it is not plain data, as in `require_plain`.
+    """
+    return _copied(value, MAX_DEPTH, [MAX_ITEMS])
+
+
+def copy_and_count(value: Any) -> tuple[Any, int]:
+    """A copy of plain data, and of how many values it consists.
+
+    Raises:
+        ValueError: it is not plain data, as in `require_plain`.
+    """
+    left = [MAX_ITEMS]
+    return _copied(value, MAX_DEPTH, left), MAX_ITEMS - left[0]
+
+
+def _copied(value: Any, depth: int, left: list[int]) -> Any:
     left[0] -= 1
     if left[0] < 0:
         raise ValueError(f"more than {MAX_ITEMS} items")
@@ -34,35 +58,15 @@ def _require(value: Any, depth: int, left: list[int]) -> None:
             raise ValueError("an integer beyond 64 bits")
         if kind is str and len(value) > MAX_TEXT:
             raise ValueError(f"a text of {len(value)} characters (at most {MAX_TEXT})")
-        return
+        return value
     if depth == 0:
         raise ValueError(f"data nested deeper than {MAX_DEPTH}")
     if kind is list or kind is tuple:
-        for item in value:
-            _require(item, depth - 1, left)
-    elif kind is dict:
-        for key, item in value.items():
-            _require(key, depth - 1, left)
-            _require(item, depth - 1, left)
-    else:
-        name = getattr(value, "name", kind.__name__)
-        raise ValueError(f"{name!r}, which is not a number, text, None, list, tuple or dict")
-
-
-def copy_plain(value: Any) -> Any:
-    """A copy of plain data that shares nothing that could change.
-
-    Raises:
-        ValueError: it is not plain data, as in `require_plain`.
-    """
-    require_plain(value)
-    return _copy(value)
-
-
-def _copy(value: Any) -> Any:
-    kind = type(value)
-    if kind is list or kind is tuple:
-        return kind(_copy(item) for item in value)
+        return kind([_copied(item, depth - 1, left) for item in value])
     if kind is dict:
-        return {_copy(key): _copy(item) for key, item in value.items()}
-    return value
+        return {
+            _copied(key, depth - 1, left): _copied(item, depth - 1, left)
+            for key, item in value.items()
+        }
+    name = getattr(value, "name", kind.__name__)
+    raise ValueError(f"{name!r}, which is not a number, text, None, list, tuple or dict")

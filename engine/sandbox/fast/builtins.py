@@ -9,6 +9,7 @@ from engine.sandbox.fast import words
 from engine.sandbox.fast.meter import NUMBERS, PER_ENTRY, too_big
 from engine.sandbox.fast.operators import Operators
 from engine.sandbox.fast.policy_set import PolicySet
+from engine.sandbox.values import is_torn
 
 _MISSING = object()
 _KINDS: dict[str, frozenset[type]] = {
@@ -69,8 +70,11 @@ class Builtins(Operators):
         return ord(value)
 
     def fn_chr(self, value: Any) -> str:
-        """`chr(value)`."""
-        return chr(value)
+        """`chr(value)`; no half of a character, which no file or database would take."""
+        made = chr(value)
+        if is_torn(made):
+            raise ValueError("chr() arg is half of a character")
+        return made
 
     def fn_range(self, *limits: Any) -> range:
         """`range(limits)`; it holds no items until it is gone through."""

@@ -49,7 +49,11 @@ class FastCode:
             raise NotAccepted((tree,))
         self._tree = tree
         self._own = frozenset(names.functions_of(tree)) | names.module_names(tree)
-        if found := refusals(tree, functions, primitive):
+        try:
+            found = refusals(tree, functions, primitive)
+        except RecursionError as error:
+            raise _untranslatable(error) from error
+        if found:
             raise NotAccepted(found)
         # Both forms come from one source: what cannot be translated is found now, not in training.
         _ = self.inline
@@ -75,10 +79,13 @@ class FastCode:
             code = compile(tree, words.FILENAME, "exec", dont_inherit=True, optimize=0)
             verify(code, self._own | HELPERS)
         except (TypeError, ValueError, SyntaxError, RecursionError) as error:
-            message = str(error) or type(error).__name__
-            found = CodeDiagnostic(line=0, column=0, code="fast", message=message)
-            raise NotAccepted((found,)) from error
+            raise _untranslatable(error) from error
         return code
+
+
+def _untranslatable(error: Exception) -> NotAccepted:
+    message = str(error) or type(error).__name__
+    return NotAccepted((CodeDiagnostic(line=0, column=0, code="fast", message=message),))
 
 
 class Space:

@@ -10,8 +10,6 @@ from engine.sandbox.fast.policy_set import PolicySet
 from engine.sandbox.turns import Kind
 
 NUMBERS: frozenset[type] = frozenset({int, float, bool})
-ATOMS: frozenset[type] = frozenset({int, float, bool, str, type(None), range})
-"""Values that compare and hash at once, whatever they are compared with."""
 VIEWS: frozenset[type] = frozenset({type({}.keys()), type({}.values()), type({}.items())})
 SIZED: frozenset[type] = frozenset({list, tuple, dict, str, range, PolicySet, *VIEWS})
 
@@ -92,7 +90,7 @@ class Meter:
 
     def pay_key(self, value: Any) -> None:
         """Pay for hashing a value that is looked up."""
-        if type(value) is tuple:
+        if type(value) not in NUMBERS:
             self.pay(value)
 
     def pay_new_key(self, value: Any) -> None:
@@ -101,7 +99,7 @@ class Meter:
         if kind is int:
             if not -words.KEY_LIMIT < value < words.KEY_LIMIT:
                 raise too_big("an integer as a key")
-        elif kind is tuple:
+        elif kind not in NUMBERS:
             self.pay(value)
 
     def pay_search(self, values: Any, item: Any) -> None:

@@ -71,7 +71,12 @@ class Methods(Builtins):
         if type(target) not in (list, tuple, str):
             raise _no_method(target, "index")
         self.pay_search(target, item)
-        return target.index(item)  # type: ignore[no-any-return]
+        try:
+            return target.index(item)  # type: ignore[no-any-return]
+        except ValueError:
+            if type(target) is not list:
+                raise
+        raise ValueError("list.index(x): x not in list")  # as Monty words it
 
     def m_count(self, target: Any, item: Any) -> int:
         """`target.count(item)`."""

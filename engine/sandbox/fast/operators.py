@@ -6,7 +6,6 @@ from typing import Any
 
 from engine.sandbox.fast import words
 from engine.sandbox.fast.meter import (
-    ATOMS,
     NUMBERS,
     PER_ENTRY,
     SIZED,
@@ -129,42 +128,44 @@ class Operators(Meter):
     # --- comparisons --------------------------------------------------------------------
 
     def _pay_both(self, left: Any, right: Any) -> None:
-        self.pay(left)
-        self.pay(right)
+        """Pay for going through two values side by side; a number is unlike all but numbers."""
+        if type(right) not in NUMBERS:
+            self.pay(left)
+            self.pay(right)
 
     def op_equal(self, left: Any, right: Any) -> Any:
         """`left == right`."""
-        if type(left) not in ATOMS and type(right) not in ATOMS:
+        if type(left) not in NUMBERS:
             self._pay_both(left, right)
         return left == right
 
     def op_unequal(self, left: Any, right: Any) -> Any:
         """`left != right`."""
-        if type(left) not in ATOMS and type(right) not in ATOMS:
+        if type(left) not in NUMBERS:
             self._pay_both(left, right)
         return left != right
 
     def op_less(self, left: Any, right: Any) -> Any:
         """`left < right`."""
-        if type(left) not in ATOMS and type(right) not in ATOMS:
+        if type(left) not in NUMBERS:
             self._pay_both(left, right)
         return left < right
 
     def op_at_most(self, left: Any, right: Any) -> Any:
         """`left <= right`."""
-        if type(left) not in ATOMS and type(right) not in ATOMS:
+        if type(left) not in NUMBERS:
             self._pay_both(left, right)
         return left <= right
 
     def op_greater(self, left: Any, right: Any) -> Any:
         """`left > right`."""
-        if type(left) not in ATOMS and type(right) not in ATOMS:
+        if type(left) not in NUMBERS:
             self._pay_both(left, right)
         return left > right
 
     def op_at_least(self, left: Any, right: Any) -> Any:
         """`left >= right`."""
-        if type(left) not in ATOMS and type(right) not in ATOMS:
+        if type(left) not in NUMBERS:
             self._pay_both(left, right)
         return left >= right
 
@@ -192,8 +193,8 @@ class Operators(Meter):
 
     def op_item(self, values: Any, key: Any) -> Any:
         """`values[key]`."""
-        if type(key) is tuple:
-            self.pay(key)
+        if type(key) is not int:
+            self.pay_key(key)
         return values[key]
 
     def op_store(self, value: Any, values: Any, key: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable
 from types import GeneratorType
 from typing import Any
@@ -208,7 +209,7 @@ class FastProgram:
             given = tuple(give(name, value) for value in arguments)
             named = {word: give(name, value) for word, value in keywords.items()}
         except FastLimit as limit:
-            return self._stop(limit.kind, limit.message)
+            return self._stop(limit.kind, self._words_of(limit))
         return WorldCall(name, given, named, line)
 
     def _stop(self, kind: Kind, message: str) -> Raised:
@@ -228,8 +229,7 @@ class FastProgram:
         """An error of the code, or a limit; errors of the host go on."""
         line = _line_of(error) or self._line
         if isinstance(error, FastLimit):
-            late = error.kind == "time"
-            return Raised(time_message(self._limits) if late else error.message, line, error.kind)
+            return Raised(self._words_of(error), line, error.kind)
         if isinstance(error, HostError):
             raise error.error
         if isinstance(error, MemoryError):
@@ -244,6 +244,9 @@ class FastProgram:
         held = [] if self._space is None else self._space.held()
         limit = self._limits.memory_bytes
         return held_bytes([self._generator, *held], limit) > limit
+
+    def _words_of(self, limit: FastLimit) -> str:
+        return time_message(self._limits) if limit.kind == "time" else limit.message
 
     def _memory_message(self) -> str:
         return f"used more than {self._limits.memory_bytes / 2**20:g} MiB of memory"
@@ -286,7 +289,10 @@ def _line_of(error: BaseException) -> int:
 
 def _text_of(error: Exception) -> str:
     """An error as Monty words it: the name of its kind, and its text where there is one."""
-    key = isinstance(error, KeyError) and error.args and isinstance(error.args[0], str)
-    text = error.args[0] if key else str(error)
+    text = str(error) if not isinstance(error, KeyError) else ""
+    if isinstance(error, KeyError) and error.args:
+        # A tuple that was looked up can be as large as code may go through in one turn.
+        key = error.args[0]
+        text = key if isinstance(key, str) else reprlib.repr(key)
     name = type(error).__name__
     return f"{name}: {text}"[:MESSAGE_CHARACTERS] if text else name

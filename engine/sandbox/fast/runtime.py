@@ -10,7 +10,7 @@ from engine.sandbox.fast import words
 from engine.sandbox.fast.meter import FastLimit
 from engine.sandbox.fast.methods import Methods
 from engine.sandbox.program import Limits
-from engine.sandbox.values import MESSAGE_CHARACTERS, SCALARS, copy_plain
+from engine.sandbox.values import MESSAGE_CHARACTERS, SCALARS, copy_and_count, copy_plain
 from engine.worlds.base import Answer
 
 AnswerFunction = Callable[[str, tuple[Any, ...], Mapping[str, Any]], Answer]
@@ -120,10 +120,12 @@ class Runtime(Methods):
         if kind in SCALARS and kind is not int and (kind is not str or len(value) < _SHORT):
             return value
         try:
-            return copy_plain(value)
+            copied, count = copy_and_count(value)
         except ValueError as error:
             message = f"{function}() was called with {error}"
             raise FastLimit("exception", message) from None
+        self.op_tick(4 * count)
+        return copied
 
     def _taken_in(self, value: Any) -> Any:
         """A value on its way into the code: the code may change what it gets, so a copy."""

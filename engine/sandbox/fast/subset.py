@@ -18,6 +18,11 @@ from engine.sandbox.fast.subset_expressions import (
     may_be_named,
 )
 
+_OUTSIDE = (
+    ast.Assign, ast.AnnAssign, ast.FunctionDef, ast.Import, ast.ImportFrom, ast.ClassDef,
+)  # fmt: skip
+"""What the walk looks at outside functions; imports and classes it refuses with a hint."""
+
 
 def refusals(
     tree: ast.Module, functions: frozenset[str], primitive: str
@@ -54,8 +59,7 @@ class _Subset(Expressions):
     def visit_Module(self, node: ast.Module) -> None:
         """Constants and functions."""
         for statement in node.body:
-            constant = isinstance(statement, ast.Assign | ast.AnnAssign)
-            if constant or isinstance(statement, ast.FunctionDef) or _is_docstring(statement):
+            if isinstance(statement, _OUTSIDE) or _is_docstring(statement):
                 self.visit(statement)
             else:
                 self.refuse(statement, "only constants and functions may stand outside functions")
@@ -96,6 +100,8 @@ class _Subset(Expressions):
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         """`a: type = value`; the type is left out of what runs."""
+        if node.value is None:
+            self.refuse(node, "give the name a value where you name its type")
         self.each([node.value])
         self.target(node.target)
 

@@ -11,6 +11,7 @@ from typing import TypeGuard
 from engine.agents.plan import CodeDiagnostic
 from engine.sandbox.fast import names, words
 from engine.sandbox.fast.building import literal_power
+from engine.sandbox.values import is_torn
 
 _NAME = re.compile(r"_|[A-Za-z][A-Za-z0-9_]{0,63}", re.ASCII)
 _INSTEAD = {
@@ -130,6 +131,8 @@ class Expressions(ast.NodeVisitor):
         value = node.value
         if type(value) not in _LITERALS:
             self.refuse(node, f"the literal {value!r:.40} is not accepted")
+        elif isinstance(value, str) and is_torn(value):
+            self.refuse(node, "a text with half of a character")
         elif type(value) is int and value >= _LARGEST_LITERAL:
             self.refuse(node, "an integer beyond 64 bits")
 

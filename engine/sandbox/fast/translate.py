@@ -125,7 +125,7 @@ class _Program(Expressions):
 
     def _annotated(self, node: ast.AnnAssign) -> Block:
         if node.value is None:
-            return [ast.Pass()]
+            raise TypeError("fast mode does not declare names without a value")
         return [ast.Assign([self.target(node.target, None)], self.expression(node.value))]
 
     def _augmented(self, node: ast.AugAssign) -> Block:

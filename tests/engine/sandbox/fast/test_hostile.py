@@ -180,6 +180,8 @@ REFUSED = {
     "bytes": ("x = b'a'", "literal b'a'"),
     "complex": ("x = 1j", "literal 1j"),
     "ellipsis": ("x = ...", "literal Ellipsis"),
+    "half of a character": ("x = '\\ud800'", "half of a character"),
+    "type without a value": ("x: int", "give the name a value"),
     "huge literal": (f"x = {10**30}", "beyond 64 bits"),
     # f-strings
     "wide f-string": ('x = f"{1:>1000000000}"', "a width below 1000"),
@@ -254,7 +256,19 @@ CONTAINED = {
         "time",
     ),
     "much to copy": ("x = list(range(10**5))\nwhile True:\n    y = x[:]", "time"),
-    "long texts to compare": (
+    "long texts to compare for ever": (
+        "a, b = 'x' * 99999 + 'a', 'x' * 99999 + 'a'\nwhile a == b: pass",
+        "time",
+    ),
+    "long texts to look up for ever": (
+        "a, b = 'x' * 99999 + 'a', 'x' * 99999 + 'a'\nd = {a: 1}\nwhile d[b]: pass",
+        "time",
+    ),
+    "much to ask": (
+        "x = [[0] * 99] * 99\nfor i in range(600):\n    for j in range(99): count(x)",
+        "time or calls",
+    ),
+    "long texts to sort": (
         "a = ['x' * 99999 + 'a', 'x' * 99999 + 'b'] * 40000\nwhile True:\n    a.sort()",
         "time",
     ),
@@ -357,6 +371,8 @@ CONTAINED = {
     "colliding keys": (f"x = {{}}\nfor i in range(9):\n    x[i * {2**61 - 1}] = i", "memory"),
     "colliding members": (f"x = set()\nfor i in range(9):\n    x.add(i * {2**61 - 1})", "memory"),
     # errors
+    "half of a character by number": ("return chr(55296)", "exception"),
+    "an error that names a huge key": ("x = {}\ny = x[('x' * 99999,) * 999]", "exception"),
     "deep recursion": ("return f(0)", "exception"),
     "recursion of two": ("return g(0)", "exception"),
     "text of a percent": ('x = "%1000000000d"\ny = x % 1', "exception"),
