@@ -17,6 +17,7 @@ from engine.sandbox.program import Program
 from engine.sandbox.turns import Raised
 
 _log = logging.getLogger(__name__)
+_KEPT_CODES = 512
 Executor = Literal["fast", "monty"]
 
 
@@ -118,5 +119,7 @@ class FastSandbox:
             _log.info("fast mode leaves code to Monty: %s", refused.message)
         if key:
             with self._lock:
+                if len(self._codes) >= _KEPT_CODES:
+                    self._codes.pop(next(iter(self._codes)))
                 self._codes[key] = made
         return made
