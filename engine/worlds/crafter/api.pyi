@@ -102,6 +102,9 @@ def frames() -> int:
 def daylight() -> float:
     """0.0 (darkest night) to 1.0 (noon); a day is 300 frames."""
 
+def day_frame() -> int:
+    """Env frames since the day began, 0 to 299; it is dark from about 150 on."""
+
 def sleeping() -> bool:
     """Whether the player is asleep."""
 
@@ -125,10 +128,17 @@ def seen(what: Material | Creature) -> bool:
     """Whether a cell of it is remembered (materials) or in view (creatures; cows and plants are
     remembered where last seen)."""
 
+def in_view(what: Material | Creature) -> bool:
+    """Whether it is in view now."""
+
+def grass_in_view() -> int:
+    """Cells of grass in view (at most 63): zombies come up on them, in the dark many."""
+
 def distance(what: Material | Creature) -> int:
     """Frames to stand beside the nearest reachable one, digging and bridging included (turns are
     not counted); 999 when none is known or reachable. Ways keep clear of creatures, and of grass
-    in the dark once the player has a pickaxe; nearest means by these ways."""
+    in the dark once the player has a pickaxe; nearest means by these ways. Where an arrow would
+    hit on the way, the suggestion is to wait."""
 
 def approach(what: Material | Creature) -> Action | None:
     """Next action towards standing beside and facing the nearest reachable one; "do" once it
@@ -144,12 +154,19 @@ def step_to_place(thing: Literal["stone", "table", "furnace", "plant"]) -> Actio
     itself once it has. None when there is no such cell nearby. Whether the material for it is
     held is not checked. For a furnace it stays near a table the player is near."""
 
+def step_to_fence() -> Action | None:
+    """Next action of closing the four sides of the nearest plant with stones, so that nothing can
+    eat it; None when they are closed, or when no plant is known or no stone is held."""
+
 def explore(prefer: Literal["any", "grass", "mountain"] = "any") -> Action | None:
     """Next action towards the nearest unknown cell; `prefer` weighs the kind of land around
     it. None when everything that can be reached is known."""
 
 def threat() -> int:
     """Distance in cells of the nearest zombie, skeleton or arrow in view; 99 when none."""
+
+def danger() -> bool:
+    """Whether something is about to hit: a zombie beside the player, an arrow flying at it."""
 
 def dodge() -> Action | None:
     """Action that leaves the path of an arrow about to hit, or blocks it; None when none is."""
@@ -159,6 +176,6 @@ def enclosed() -> bool:
     enter."""
 
 def step_to_shelter() -> Action | None:
-    """Next action towards a closed room (dug into stone, gaps closed with stones); None when
-    enclosed already or when none can be made with what the player holds and remembers. Needs a
-    wood pickaxe, unless one stone in front closes the room."""
+    """Next action towards a closed room (dug into stone or won from water, gaps closed with
+    stones); None when enclosed already or when none can be made with what the player holds and
+    remembers. Needs a wood pickaxe, unless one stone in front closes the room."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from engine.worlds.crafter.arrows import is_hit_soon
 from engine.worlds.crafter.codes import (
     ARROW,
     COAL,
@@ -70,7 +71,8 @@ _FLOORS: Final = (1 << GRASS) | (1 << PATH) | (1 << SAND) | (1 << LAVA)
 def enter(memory: Record, direction: int) -> int:
     """Next action to be in the neighbouring cell: walk, dig, bridge, or strike what stands there.
 
-    None when the cell cannot be entered: lava, a plant, water without a stone.
+    None when the cell cannot be entered: lava, a plant, water without a stone. Where an arrow would
+    hit, the player waits for it to pass.
     """
     x = memory.x + step_x(direction)
     y = memory.y + step_y(direction)
@@ -83,6 +85,8 @@ def enter(memory: Record, direction: int) -> int:
         return MOVE_LEFT + direction
     if creature > 0 or material in (LAVA, -1):
         return NONE
+    if is_floor(material) and is_hit_soon(memory, x, y, 2):
+        return NOOP  # let the arrow pass
     if is_floor(material) or not turned:
         return MOVE_LEFT + direction
     if material == WATER:

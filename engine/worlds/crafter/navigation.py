@@ -49,6 +49,9 @@ NIGHT: Final = 0.75
 """Below this daylight zombies are many."""
 _COW_PRICE: Final = 5
 _ZOMBIE_PRICE: Final = 6
+_NEAR_ZOMBIE_PRICE: Final = 5
+"""Price of the cell of a zombie, and of those around it, less one for each cell away."""
+_ZOMBIE_REACH: Final = 2
 _SKELETON_PRICE: Final = 3
 _ARROW_PRICE: Final = 2
 _FRESH_PRICE: Final = 15
@@ -143,13 +146,15 @@ def mark(search: Record, x: int, y: int, price: int) -> None:
 
 @compiled
 def _mark_dangers(memory: Record, search: Record) -> None:
-    """A cow is in the way, a zombie hurts, plants are never walked into."""
+    """A cow is in the way, a zombie is kept clear of, plants are never walked into."""
     impatient = memory.frames < memory.impatient_until
     for number in range(memory.seen_count):
         price = _danger(memory.seen_kind[number])
         if impatient and price < BLOCKED:
             price = min(price, 1)
         mark(search, memory.seen_x[number], memory.seen_y[number], price)
+        if memory.seen_kind[number] == ZOMBIE and not impatient:
+            _mark_around(search, int(memory.seen_x[number]), int(memory.seen_y[number]))
     for number in range(memory.animal_count):
         if memory.animal_kind[number] != COW:
             cell = memory.animal_cell[number]
@@ -157,6 +162,16 @@ def _mark_dangers(memory: Record, search: Record) -> None:
     for number in range(memory.fresh_count):
         cell = memory.fresh_cell[number]
         mark(search, cell // SIZE, cell % SIZE, _FRESH_PRICE)
+
+
+@compiled
+def _mark_around(search: Record, x: int, y: int) -> None:
+    """The cells a zombie can be beside one frame from now."""
+    for dx in range(-_ZOMBIE_REACH, _ZOMBIE_REACH + 1):
+        for dy in range(-_ZOMBIE_REACH, _ZOMBIE_REACH + 1):
+            away = abs(dx) + abs(dy)
+            if 0 < away <= _ZOMBIE_REACH and inside(x + dx, y + dy):
+                mark(search, x + dx, y + dy, _NEAR_ZOMBIE_PRICE - away)
 
 
 @compiled

@@ -14,11 +14,21 @@ from typing import Any, Final
 from engine.worlds.base import Answer
 from engine.worlds.crafter import codes, moves, nearest
 from engine.worlds.crafter.compiled import compiled
-from engine.worlds.crafter.data import crafter_data
+from engine.worlds.crafter.data import DAY_FRAMES, crafter_data
 from engine.worlds.crafter.memory import MapMemory
 from engine.worlds.crafter.rooms import is_enclosed
-from engine.worlds.crafter.rows import Rows, creature_at, inside, is_near, step_x, step_y
-from engine.worlds.crafter.shelter import dodge, step_to_shelter, threat
+from engine.worlds.crafter.rows import (
+    Rows,
+    count_in_view,
+    creature_at,
+    inside,
+    is_in_view,
+    is_near,
+    step_x,
+    step_y,
+)
+from engine.worlds.crafter.shelter import danger, dodge, step_to_shelter, threat
+from engine.worlds.crafter.stones import step_to_fence
 from engine.worlds.crafter.stub import (
     PRIMITIVE_FUNCTION,
     Function,
@@ -128,6 +138,12 @@ def _seen(what: str) -> Call:
     return lambda memory: memory.material_counts.item(material) > 0
 
 
+def _in_view(what: str) -> Call:
+    if what in codes.CREATURE_CODE:
+        return _number(_is_in_view, codes.CREATURE_CODE[what])
+    return _number(_is_material_in_view, codes.MATERIAL_CODE[what])
+
+
 def _distance(what: str) -> Call:
     if what in codes.CREATURE_CODE:
         return _number(moves.distance_to_creature, codes.CREATURE_CODE[what])
@@ -190,10 +206,31 @@ def _threat(players: Rows, index: int) -> int:
     return threat(players[index].memory)
 
 
+@compiled
+def _danger(players: Rows, index: int) -> bool:
+    return danger(players[index].memory)
+
+
+@compiled
+def _is_in_view(players: Rows, index: int, kind: int) -> bool:
+    return is_in_view(players[index].memory, kind)
+
+
+@compiled
+def _is_material_in_view(players: Rows, index: int, material: int) -> bool:
+    return count_in_view(players[index].memory, material) > 0
+
+
+@compiled
+def _grass_in_view(players: Rows, index: int) -> int:
+    return count_in_view(players[index].memory, codes.GRASS)
+
+
 _PREPARE: Final[Mapping[str, Callable[..., Call]]] = {
     "count": _count,
     "unlocked": _unlocked,
     "frames": lambda: lambda memory: memory.frames,
+    "day_frame": lambda: lambda memory: memory.frames % DAY_FRAMES,
     "daylight": lambda: lambda memory: memory.daylight,
     "sleeping": lambda: lambda memory: memory.sleeping,
     "position": lambda: lambda memory: memory.position,
@@ -202,11 +239,15 @@ _PREPARE: Final[Mapping[str, Callable[..., Call]]] = {
     "look": _look,
     "near": _near,
     "seen": _seen,
+    "in_view": _in_view,
+    "grass_in_view": lambda: _number(_grass_in_view),
     "distance": _distance,
     "approach": _approach,
     "step_near": _step_near,
     "step_to_place": _step_to_place,
     "explore": lambda prefer: _suggestion(moves.explore, _LANDS[prefer]),
+    "step_to_fence": lambda: _suggestion(step_to_fence),
+    "danger": lambda: _number(_danger),
     "threat": lambda: _number(_threat),
     "dodge": lambda: _suggestion(dodge),
     "enclosed": lambda: _number(_is_enclosed),

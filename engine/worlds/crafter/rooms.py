@@ -95,8 +95,8 @@ def _is_among(cells: NDArray[np.int32], count: int, cell: int) -> bool:
 def cheapest_room(memory: Record, search: Record) -> tuple[int, int]:
     """Cheapest room of two cells in a line: the cell it is entered from (-1: none), direction.
 
-    The two cells are dug or free; their other sides are walls, or get one stone each. The last
-    stone closes the entrance.
+    The two cells are free, dug, or won from the water; their other sides are walls, or get one
+    stone each. The last stone closes the entrance.
     """
     best = FAR
     best_cell = -1
@@ -124,7 +124,7 @@ def cheapest_room(memory: Record, search: Record) -> tuple[int, int]:
 @compiled
 def _can_stand(memory: Record, search: Record, x: int, y: int) -> bool:
     material = memory.known[x, y]
-    standable = material != WATER and material != TREE and search.prices[material] > 0
+    standable = material != TREE and search.prices[material] > 0
     return bool(standable and memory.creatures[x, y] == 0)
 
 

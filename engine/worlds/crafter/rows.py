@@ -20,6 +20,8 @@ from engine.worlds.crafter.codes import (
     ITEMS,
     MATERIALS,
     PATH,
+    REACH_X,
+    REACH_Y,
     SAND,
     SIZE,
     STONE_ITEM,
@@ -172,6 +174,25 @@ def is_free(memory: Record, x: int, y: int) -> bool:
 def has_stone(memory: Record) -> bool:
     """Whether the player holds a stone."""
     return bool(memory.inventory[STONE_ITEM] > 0)
+
+
+@compiled
+def count_in_view(memory: Record, material: int) -> int:
+    """Cells of a material in the view around the player."""
+    found = 0
+    for x in range(max(0, memory.x - REACH_X), min(SIZE, memory.x + REACH_X + 1)):
+        for y in range(max(0, memory.y - REACH_Y), min(SIZE, memory.y + REACH_Y + 1)):
+            found += int(memory.known[x, y] == material)
+    return found
+
+
+@compiled
+def is_in_view(memory: Record, kind: int) -> bool:
+    """Whether a creature of a kind is in view."""
+    found = False
+    for number in range(memory.seen_count):
+        found = found or memory.seen_kind[number] == kind
+    return found
 
 
 @compiled

@@ -7,22 +7,21 @@ from __future__ import annotations
 
 from typing import Final
 
+from engine.worlds.crafter.arrows import ARROW_REACH, frames_to_hit, is_hit_soon
 from engine.worlds.crafter.codes import (
     ARROW,
-    LAVA,
     MOVE_LEFT,
     NONE,
     PLACE_STONE,
     PLANT,
     SIZE,
     SKELETON,
-    WATER,
     WOOD_PICKAXE,
     ZOMBIE,
 )
 from engine.worlds.crafter.compiled import compiled
-from engine.worlds.crafter.moves import enter, go
-from engine.worlds.crafter.navigation import BLOCKED, FAR, begin_search, find_ways, mark, reach
+from engine.worlds.crafter.moves import enter, face, go, leaves
+from engine.worlds.crafter.navigation import BLOCKED, begin_search, find_ways, mark
 from engine.worlds.crafter.rooms import cheapest_room, is_enclosed, would_close
 from engine.worlds.crafter.rows import (
     FRESH_STONES,
@@ -30,18 +29,18 @@ from engine.worlds.crafter.rows import (
     Record,
     Rows,
     creature_at,
+    direction_of,
     has_stone,
-    inside,
     is_floor,
     is_free,
     material_at,
     step_x,
     step_y,
 )
+from engine.worlds.crafter.stones import put_stone, step_off
 
 NOTHING_NEAR: Final = 99
 """`threat` when no zombie, skeleton or arrow is in view."""
-_ARROW_REACH: Final = 3
 _KEEP_STONE: Final = 4
 _ROOM_PATIENCE: Final = 70
 _DETOUR: Final = 12
@@ -65,11 +64,25 @@ def threat(memory: Record) -> int:
 
 
 @compiled
+def danger(memory: Record) -> bool:
+    """Whether something is about to hit: a zombie beside the player, or an arrow flying at it."""
+    for number in range(memory.seen_count):
+        dx = abs(memory.seen_x[number] - memory.x)
+        dy = abs(memory.seen_y[number] - memory.y)
+        if memory.seen_kind[number] == ZOMBIE and dx + dy == 1:
+            return True
+    return is_hit_soon(memory, memory.x, memory.y, ARROW_REACH)
+
+
+@compiled
 def dodge(players: Rows, index: int) -> int:
-    """Action that leaves the path of an arrow about to hit, or blocks it with a stone."""
+    """Action that leaves the path of an arrow about to hit, or blocks it with a stone.
+
+    Where there is no free cell at the side, one is dug if there is time.
+    """
     memory = players[index].memory
     for number in range(memory.seen_count):
-        steps = _frames_to_hit(memory, number)
+        steps = frames_to_hit(memory, number, memory.x, memory.y)
         if steps == 0:
             continue
         heading = memory.seen_heading[number] - 1
@@ -82,16 +95,30 @@ def dodge(players: Rows, index: int) -> int:
         dx = step_x(heading)
         dy = step_y(heading)
         for sign in (1, -1):
-            if is_free(memory, memory.x + sign * dy, memory.y + sign * dx):
-                return _move(sign * dy, sign * dx)
+            x = memory.x + sign * dy
+            y = memory.y + sign * dx
+            if is_free(memory, x, y) and not is_hit_soon(memory, x, y, 1):
+                return MOVE_LEFT + direction_of(sign * dy, sign * dx)
+        side = _side_to_dig(memory, dx, dy, steps)
+        if side >= 0:
+            return face(memory, side)
     return NONE
 
 
 @compiled
-def _move(dx: int, dy: int) -> int:
-    if dx != 0:
-        return MOVE_LEFT + int(dx > 0)
-    return MOVE_LEFT + 2 + int(dy > 0)
+def _side_to_dig(memory: Record, dx: int, dy: int, frames: int) -> int:
+    """A side of the line (dx, dy) that can be dug out and entered in so many frames; -1: none."""
+    found = -1
+    for sign in (1, -1):
+        side = direction_of(sign * dy, sign * dx)
+        material = material_at(memory, memory.x + sign * dy, memory.y + sign * dx)
+        turned = memory.facing == side
+        # To turn, to dig and to step aside takes a frame each.
+        if leaves(memory, material) > 0 and frames >= (2 if turned else 3):
+            if turned:
+                return side
+            found = side
+    return found
 
 
 @compiled
@@ -106,28 +133,6 @@ def _keep_stone(memory: Record, cell: int) -> None:
         memory.fresh_count += 1
     memory.fresh_cell[number] = cell
     memory.fresh_until[number] = memory.frames + _KEEP_STONE
-
-
-@compiled
-def _frames_to_hit(memory: Record, number: int) -> int:
-    """Cells an arrow has to fly to reach the player; 0 when it will not hit soon."""
-    if memory.seen_heading[number] == 0:
-        return 0
-    heading = memory.seen_heading[number] - 1
-    dx = step_x(heading)
-    dy = step_y(heading)
-    x = int(memory.seen_x[number])
-    y = int(memory.seen_y[number])
-    ahead_x = memory.x - x
-    ahead_y = memory.y - y
-    steps = ahead_x * dx + ahead_y * dy
-    if steps <= 0 or steps > _ARROW_REACH or ahead_x != steps * dx or ahead_y != steps * dy:
-        return 0
-    for step in range(1, steps):
-        between = material_at(memory, x + step * dx, y + step * dy)
-        if not is_floor(between) and between not in (WATER, LAVA):
-            return 0
-    return int(steps)
 
 
 @compiled
@@ -244,51 +249,7 @@ def _seal(player: Record) -> int:
         if creature > 0 and creature != ARROW:
             return NONE
         if x == memory.x and y == memory.y:
-            return _step_off(memory)
-        return _block(player, x, y)
+            return step_off(memory)
+        _find_detours(player)
+        return put_stone(player, x, y)
     return _SEALED
-
-
-@compiled
-def _step_off(memory: Record) -> int:
-    for direction in range(4):
-        if is_free(memory, memory.x + step_x(direction), memory.y + step_y(direction)):
-            return MOVE_LEFT + direction
-    return NONE
-
-
-@compiled
-def _block(player: Record, x: int, y: int) -> int:
-    """Next action of putting a stone on a free cell: come at it in a straight line."""
-    memory = player.memory
-    if not has_stone(memory):
-        return NONE
-    if memory.x + step_x(memory.facing) == x and memory.y + step_y(memory.facing) == y:
-        return PLACE_STONE
-    _find_detours(player)
-    direction = _best_run_up(memory, player.detour, x, y)
-    if direction < 0:
-        return NONE
-    before_x = x - 2 * step_x(direction)
-    before_y = y - 2 * step_y(direction)
-    if memory.x == before_x and memory.y == before_y:
-        return enter(memory, direction)
-    return go(memory, player.detour, before_x, before_y)
-
-
-@compiled
-def _best_run_up(memory: Record, ways: Record, x: int, y: int) -> int:
-    """Direction in which two steps end facing a cell, the cheapest to begin; -1 for none."""
-    best = FAR
-    best_direction = -1
-    for direction in range(4):
-        before_x = x - 2 * step_x(direction)
-        before_y = y - 2 * step_y(direction)
-        if not inside(before_x, before_y):
-            continue
-        if not is_free(memory, x - step_x(direction), y - step_y(direction)):
-            continue
-        if reach(memory, ways, before_x, before_y) and ways.cost[before_x, before_y] < best:
-            best = ways.cost[before_x, before_y]
-            best_direction = direction
-    return best_direction

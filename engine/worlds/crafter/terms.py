@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from engine.worlds.base import Vocabulary
 from engine.worlds.crafter import codes
-from engine.worlds.crafter.codes import ACHIEVEMENTS, CREATURES, ITEMS, MATERIALS
+from engine.worlds.crafter.codes import ACHIEVEMENTS, CREATURES, GRASS, ITEMS, MATERIALS
 from engine.worlds.crafter.compiled import compiled
-from engine.worlds.crafter.data import crafter_data
+from engine.worlds.crafter.data import DAY_FRAMES, crafter_data
 from engine.worlds.crafter.rooms import is_enclosed
-from engine.worlds.crafter.rows import Record, Rows, is_near
-from engine.worlds.crafter.shelter import threat
+from engine.worlds.crafter.rows import Record, Rows, count_in_view, is_in_view, is_near
+from engine.worlds.crafter.shelter import danger, threat
 
-SENSES: Final = ("daylight", "threat", "frames")
-FLAGS: Final = ("sleeping", "enclosed")
+SENSES: Final = ("daylight", "threat", "frames", "day_frame", "grass_in_view")
+FLAGS: Final = ("sleeping", "enclosed", "danger")
 
 
 @functools.cache
@@ -32,6 +32,7 @@ def vocabulary() -> Vocabulary:
             "unlocked": frozenset(crafter_data().achievements),
             "near": materials,
             "seen": materials | frozenset(codes.CREATURE_CODE),
+            "in_view": materials | frozenset(codes.CREATURE_CODE),
         },
     )
 
@@ -47,6 +48,7 @@ def term_names() -> tuple[str, ...]:
         *(f"unlocked({name})" for name in crafter_data().achievements),
         *(f"near({name})" for name in materials),
         *(f"seen({name})" for name in (*materials, *CREATURES[1:])),
+        *(f"in_view({name})" for name in (*materials, *CREATURES[1:])),
     )
 
 
@@ -65,9 +67,12 @@ def _fill_row(memory: Record, out: NDArray[np.float64]) -> None:
     out[at] = memory.daylight
     out[at + 1] = threat(memory)
     out[at + 2] = memory.frames
-    out[at + 3] = memory.sleeping
-    out[at + 4] = is_enclosed(memory)
-    at += 5
+    out[at + 3] = memory.frames % DAY_FRAMES
+    out[at + 4] = count_in_view(memory, GRASS)
+    out[at + 5] = memory.sleeping
+    out[at + 6] = is_enclosed(memory)
+    out[at + 7] = danger(memory)
+    at += 8
     for number in range(ACHIEVEMENTS):
         out[at + number] = memory.unlocked[number]
     at += ACHIEVEMENTS
@@ -79,4 +84,11 @@ def _fill_row(memory: Record, out: NDArray[np.float64]) -> None:
     at += len(MATERIALS) - 1
     for kind in range(1, len(CREATURES)):
         out[at] = memory.creature_counts[kind] > 0
+        at += 1
+    for material in range(1, len(MATERIALS)):
+        known = memory.material_counts[material] > 0
+        out[at] = known and count_in_view(memory, material) > 0
+        at += 1
+    for kind in range(1, len(CREATURES)):
+        out[at] = is_in_view(memory, kind)
         at += 1

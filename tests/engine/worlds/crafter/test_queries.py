@@ -41,6 +41,30 @@ def test_every_query_of_the_stub_answers(scene):
     assert here.env.player.answer("step_near", (), {"first": "tree", "second": None}) == "move_left"
 
 
+def test_what_is_in_view_is_not_what_is_remembered(scene):
+    here = scene("T @ C", fill="#", wood_pickaxe=1)
+    assert here.ask("in_view", "tree") is here.ask("in_view", "cow") is True
+    assert here.env.player.term("in_view", "cow") == 1
+    for _ in range(24):
+        here.inventory.update(food=9, drink=9)
+        here.act("move_down")
+        here.act("do")
+    assert here.ask("seen", "tree") is here.ask("seen", "cow") is True
+    assert here.ask("in_view", "tree") is here.ask("in_view", "cow") is False
+    assert here.env.player.term("in_view", "tree") == 0
+
+
+def test_grass_in_view_and_the_time_of_day(scene):
+    here = scene(". @ .", fill="#")
+    assert here.ask("grass_in_view") == 3 == here.env.player.term("grass_in_view")
+    assert here.ask("day_frame") == 0
+    for _ in range(303):
+        here.inventory.update(food=9, drink=9, energy=9)
+        here.act("noop")
+    assert here.ask("frames") == 303
+    assert here.ask("day_frame") == 3 == here.env.player.term("day_frame")
+
+
 def test_counts_and_senses(scene):
     here = scene("T . @ . ~", fill=".", wood=4, facing=(1, 0))
     assert here.ask("count", "wood") == 4

@@ -37,6 +37,7 @@ def _can_be_entered(env: CrafterEnv) -> bool:
         ("@", ".", {"wood_pickaxe": 1, "stone": 9}),
         ("~ ~ ~\n~ @ .\n~ ~ ~", "#", {"stone": 1}),
         ("_ _ _ _ _\n# @ _ # #\n# # # # #", "#", {"wood_pickaxe": 1, "stone": 3}),
+        (". . ~ ~ ~ ~\n. @ ~ ~ ~ ~\n. . ~ ~ ~ ~", ".", {"wood_pickaxe": 1, "stone": 2}),
     ],
 )
 def test_shelter_ends_in_a_room_nothing_can_enter(scene, drawing, fill, held):
@@ -112,3 +113,41 @@ def test_dodge_blocks_with_a_stone_what_comes_from_ahead(scene):
     for _ in range(4):
         here.act(here.ask("dodge") or "noop")
     assert here.inventory["health"] == 9
+
+
+def test_dodge_digs_a_way_out_of_a_corridor(scene):
+    here = _with_arrow(
+        scene, (3, 0), (-1, 0), fill="#", drawing="@ _ _ _", facing=(0, 1), wood_pickaxe=1
+    )
+    taken = []
+    for _ in range(4):
+        taken.append(here.ask("dodge") or "noop")
+        here.act(taken[-1])
+    assert here.inventory["health"] == 9
+    assert taken[:2] == ["do", "move_down"]
+
+
+def test_danger_is_what_hits_next(scene):
+    assert scene("@ Z", fill=".").ask("danger") is True
+    assert scene("@ .\n. Z", fill=".").ask("danger") is False
+    assert scene("@ S", fill="_").ask("danger") is False
+    assert _with_arrow(scene, (2, 0), (-1, 0)).ask("danger") is True
+    assert _with_arrow(scene, (2, 0), (1, 0)).ask("danger") is False
+
+
+def test_nobody_walks_into_the_path_of_an_arrow(scene):
+    here = _with_arrow(scene, (1, 2), (0, -1), drawing="@ _ _ _ d", iron_pickaxe=1)
+    taken = []
+    for _ in range(6):
+        taken.append(here.ask("approach", "diamond"))
+        here.act(taken[-1])
+    assert taken[:2] == ["noop", "noop"]
+    assert "move_right" in taken
+    assert here.inventory["health"] == 9
+
+
+def test_ways_keep_clear_of_zombies(scene):
+    here = scene("@ . . . T\n. . Z . .\n. . . . .", fill=".")
+    first = here.ask("approach", "tree")
+    assert first == "move_up"
+    assert scene("@ . . . T", fill=".").ask("approach", "tree") == "move_right"
