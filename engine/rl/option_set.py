@@ -17,6 +17,7 @@ from engine.rl.options import (
     OptionExecution,
     ProgramLoader,
 )
+from engine.sandbox.shelf import ProgramShelf
 from engine.worlds.base import World
 from engine.worlds.predicate import parse
 
@@ -26,9 +27,8 @@ Mask = NDArray[np.bool_]
 class OptionSet:
     """Coded actions, parsed once; owns their programs.
 
-    Environments of a batch share a set. A program runs one execution at a time, so there are as
-    many programs of a coded action as environments have run it at once; they are loaded when first
-    needed and used again.
+    Environments of a batch share a set, and its programs are kept on a shelf: there are as many of
+    a coded action as environments run it at once, and what is free is used again.
     """
 
     def __init__(
@@ -49,13 +49,11 @@ class OptionSet:
         self.dues = [parse(action.due, words) for action in self.actions]
         self.successes = [parse(action.success, words) for action in self.actions]
         self.interrupts = [parse(action.interrupt, words) for action in self.actions]
-        self._sandbox = sandbox
-        self._idle: list[list[LoadedProgram]] = [[] for _ in self.actions]
-        self._programs: list[LoadedProgram] = []
+        self._shelf: ProgramShelf[LoadedProgram] = ProgramShelf(sandbox.load)
         try:
-            for option in range(len(self.actions)):
+            for action in self.actions:
                 # One of each at once: code that does not load is found before anything runs.
-                self._idle[option].append(self._load(option))
+                self._shelf.give_back(action.code, self._shelf.take(action.code))
         except BaseException:
             self.close()
             raise
@@ -76,26 +74,20 @@ class OptionSet:
             success: checked in place of the action's own predicate.
         """
         option = index - self.primitives
-        idle = self._idle[option]
-        program = idle.pop() if idle else self._load(option)
+        action = self.actions[option]
+        program = self._shelf.take(action.code)
         return OptionExecution(
-            self.actions[option],
+            action,
             program,
             self.world,
             interrupt or self.interrupts[option],
             success or self.successes[option],
-            on_end=partial(idle.append, program),
+            on_end=partial(self._shelf.give_back, action.code, program),
         )
 
-    def _load(self, option: int) -> LoadedProgram:
-        program = self._sandbox.load(self.actions[option].code)
-        self._programs.append(program)
-        return program
-
     def close(self) -> None:
-        """Give the programs back to the sandbox."""
-        while self._programs:
-            self._programs.pop().close()
+        """Give the programs back to the sandbox, also of executions that are under way."""
+        self._shelf.close()
 
     def __enter__(self) -> OptionSet:
         return self

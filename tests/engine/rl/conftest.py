@@ -204,6 +204,7 @@ class ScriptedProgram:
         self.started = 0
         self.heard: list[Answer] = []
         self.aborted = 0
+        """Executions that were under way when they were aborted."""
         self.closed = False
 
     def start(self) -> Turn:
@@ -220,7 +221,7 @@ class ScriptedProgram:
         return self._turn(lambda running: running.throw(ValueError(message)))
 
     def abort(self) -> None:
-        self.aborted += 1
+        self.aborted += self._running is not None
         self._running = None
 
     def close(self) -> None:
