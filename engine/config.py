@@ -65,6 +65,9 @@ class TrainingConfig(BaseModel):
     """A training episode ends once the task is done: what would follow teaches nothing of it."""
     plan_prior: float = Field(default=3.0, ge=0, le=20)
     """Logit by which the untrained network prefers the coded action that comes next in the plan."""
+    plan_kl_coef: float = Field(default=0.0, ge=0)
+    """Cost of KL(policy || untrained policy) beside advantages of standard deviation 1: what the
+    data does not clearly speak for stays with the plan. Without it a long training wanders off."""
     interruption: Literal["edge", "level"] = "edge"
     """When an option's interrupt rule puts it to the policy: as it comes true or while it holds."""
     recheck_frames: int = Field(default=0, ge=0)

@@ -17,6 +17,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 from engine.rl.acting import act, values_of
 from engine.rl.decision_buffer import DecisionBuffer
+from engine.rl.network import PlanPolicy
 from engine.rl.option_batch import Finished, OptionBatch
 
 
@@ -52,6 +53,8 @@ class SmdpPPO(MaskablePPO):
         )
         self.decisions = cast(DecisionBuffer, self.rollout_buffer)
         self.set_logger(Logger(folder=None, output_formats=[]))
+        self.plan_kl_coef = 0.0
+        """Cost of KL(policy || untrained policy), beside advantages of standard deviation 1."""
         self.slow_down = 1.0
         """Factor on the learning rate of the schedule."""
         self._primitives = batch.options.primitives
@@ -101,6 +104,23 @@ class SmdpPPO(MaskablePPO):
             values = [values_of(self._actor, row[None])[0] for row in finished.last]
             rewards[finished.cut] += discounts * np.array(values, np.float32)
         self.decisions.close(finished.places, rewards, finished.discounts, finished.over)
+
+    def train(self) -> None:
+        """One update; with `plan_kl_coef`, what leaves the plan has to be worth it."""
+        policy = self.policy
+        if not isinstance(policy, PlanPolicy):
+            super().train()
+            return
+        # The policy weighs entropy and distance to the plan itself, in what the learner takes for
+        # the entropy.
+        policy.entropy_weight, policy.plan_weight = self.ent_coef, self.plan_kl_coef
+        self.ent_coef = 1.0
+        try:
+            super().train()
+        finally:
+            self.ent_coef = policy.entropy_weight
+            entropy = policy.take_entropy()
+        self.logger.record("train/entropy_loss", -entropy)
 
     @property
     def plan_share(self) -> float | None:

@@ -254,7 +254,7 @@ class Trainer:
     def _model(self, batch: OptionBatch) -> SmdpPPO:
         config = self._job.config
         set_random_seed(self._job.seed)
-        return SmdpPPO(
+        model = SmdpPPO(
             PlanPolicy,
             batch,
             learning_rate=linear(config.learning_rate, config.learning_rate_final),
@@ -273,6 +273,8 @@ class Trainer:
             ),
             device=config.device,
         )
+        model.plan_kl_coef = config.plan_kl_coef
+        return model
 
     def _started(self, options: OptionSet, model: SmdpPPO) -> TrainingStarted:
         return TrainingStarted(
