@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, cast, runtime_checkable
 
 from engine.agents.plan import Outcome
 from engine.rl.oscillation import OscillationDetector
@@ -148,7 +148,9 @@ class OptionExecution:
         """
         self.action = action
         self._program = program
-        self._answering = program if isinstance(program, AnsweringProgram) else None
+        self._answering = (
+            cast(AnsweringProgram, program) if _answers_itself(type(program)) else None
+        )
         self._world = world
         self._interrupt = interrupt
         self._success = success
@@ -308,6 +310,12 @@ class OptionExecution:
         if self._on_end is not None:
             self._on_end()
         return OptionEnd(outcome, detail, self._frames)
+
+
+@functools.cache
+def _answers_itself(kind: type) -> bool:
+    """Asked once per kind of program: a look at a protocol takes longer than an execution."""
+    return issubclass(kind, AnsweringProgram)
 
 
 @functools.cache
