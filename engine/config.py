@@ -104,6 +104,11 @@ class RunConfig(BaseModel):
     eval_seed_start: int = Field(default=1_000_000, ge=0)
     """Held-out seeds: training and trials never use seeds from here on."""
     episode_length: int | None = Field(default=None, ge=10)
+    fast_mode: bool = False
+    """While training, approved and checked code runs inside the training process, far faster than
+    in Monty; code that does not fit still runs in Monty. What keeps it in is a small language, a
+    bound on every step and limits of the process, not Monty's wall: off unless a person allows
+    it."""
     llm: LlmConfig = LlmConfig()
     training: TrainingConfig = TrainingConfig()
 
@@ -137,8 +142,11 @@ class RunConfig(BaseModel):
 
 
 CHANGEABLE = frozenset(
-    {"approve", "agents", "trials", "trial_pass_rate", "code_retries", "plan_iterations"}
-)
+    {
+        "approve", "agents", "trials", "trial_pass_rate", "code_retries", "plan_iterations",
+        "fast_mode",
+    }
+)  # fmt: skip
 """Settings that a resumed run may have otherwise than before."""
 
 

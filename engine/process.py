@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -24,6 +24,17 @@ _log = logging.getLogger(__name__)
 
 BEAT_SECONDS = 2.0
 LOG_NAME = "process.log"
+_HARMLESS = frozenset(
+    {
+        "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TZ", "VIRTUAL_ENV",
+        "TMPDIR", "TMP", "TEMP", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES",
+    }
+)  # fmt: skip
+_HARMLESS_BEGINNINGS = (
+    "LC_", "XDG_", "LD_", "DYLD_", "PYTHON", "OMP_", "MKL_", "OPENBLAS_", "KMP_", "GOMP_",
+    "NUMBA_", "CUDA_", "CUBLAS_", "TORCH_", "PYTORCH_",
+)  # fmt: skip
+_SECRET_ENDINGS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIALS")
 
 
 def launch(run_id: str, *, db_url: str, home: Path) -> int:
@@ -79,6 +90,36 @@ def log_tail(run_id: str, home: Path, lines: int = 20) -> str:
     if start and len(found) > 1:
         del found[0]  # its beginning was not read
     return "\n".join(found[-lines:])
+
+
+def how_it_ended(code: int) -> str:
+    """How a process ended, by the exit code that `subprocess` gives: `by signal 6 (SIGABRT)`."""
+    if code == -signal.SIGKILL:
+        return "by SIGKILL, most likely because memory ran out"
+    if code >= 0:
+        return f"with exit code {code}"
+    try:
+        return f"by signal {-code} ({signal.Signals(-code).name})"
+    except ValueError:
+        return f"by signal {-code}"
+
+
+def scrubbed(environment: Mapping[str, str], secrets: Collection[str] = ()) -> dict[str, str]:
+    """What a process that runs policy code may know of an environment: no keys, no passwords.
+
+    Kept are the names that programs and numeric libraries need, not all but the known secrets:
+    nobody knows all of these.
+
+    Args:
+        secrets: names that are left out whatever they look like.
+    """
+    return {
+        name: value
+        for name, value in environment.items()
+        if (name in _HARMLESS or name.startswith(_HARMLESS_BEGINNINGS))
+        and not name.upper().endswith(_SECRET_ENDINGS)
+        and name not in secrets
+    }
 
 
 def is_running(pid: int) -> bool:

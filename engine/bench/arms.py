@@ -23,7 +23,7 @@ from engine.bench.config import DEFAULT_FRAMES, Arm, BenchConfig
 from engine.bench.jobs import EvalJob, TrainJob
 from engine.bench.records import EpisodeRecord
 from engine.config import TrainingConfig
-from engine.errors import SandboxError, UnknownName
+from engine.errors import UnknownName
 from engine.events import CheckpointSaved, Event, TrainingMetrics, TrainingStarted
 from engine.rl.control import Control
 from engine.rl.options import CodedAction, ProgramLoader
@@ -149,16 +149,11 @@ def _loader(config: BenchConfig, setup: Setup) -> Iterator[ProgramLoader]:
         if not config.fast_mode:
             yield sandbox
             return
+        from engine.run.fast_mode import require_checked
         from engine.sandbox.fast.sandbox import FastSandbox
 
-        for action in setup.actions:
-            if found := sandbox.check(action.code):  # fast mode is for checked code alone
-                raise SandboxError(
-                    f"the code of {action.name!r} fails its check: line {found[0].line}: "
-                    f"{found[0].message}",
-                    "Leave out --fast-mode.",
-                )
         with FastSandbox(sandbox, world.primitive_function) as fast:
+            require_checked(fast, setup.actions)
             yield fast
 
 

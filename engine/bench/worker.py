@@ -57,6 +57,10 @@ def main(connection: Connection, config: BenchConfig, folder: Path, work: Work) 
         signal.signal(ignored, signal.SIG_IGN)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     threading.Thread(target=_die_with_parent, name="watch parent", daemon=True).start()
+    if config.fast_mode:
+        from engine.run.fast_mode import confine_training
+
+        confine_training(config.training.device)
     store = BenchStore(folder)
     while not line.stopping():
         try:

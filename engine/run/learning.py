@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import hashlib
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from engine.agents.executive import PlanExecutive
+import numpy as np
+from numpy.typing import NDArray
+
 from engine.agents.plan import Plan
 from engine.errors import EngineError, PlanError
-from engine.events import DeviceSampled, Evaluated, Event, TrainingMetrics
+from engine.events import Evaluated, Event, TrainingMetrics
 from engine.files import write_atomically
-from engine.rl.evaluate import Evaluation, evaluate
+from engine.rl.control import Control
 from engine.rl.options import CodedAction
-from engine.rl.policies import ExecutivePolicy, Policy
+from engine.rl.policy_file import PolicySpec
+from engine.run.learner import EvaluationRequest, PolicyName, TrainingRequest
 from engine.run.session import RunStopped, Session
-from engine.telemetry import DeviceSampler
 from skills_db.records import RunState
-
-DEVICE_SECONDS = 2.0
 
 
 def train(session: Session) -> None:
@@ -29,13 +30,9 @@ def train(session: Session) -> None:
         session.save(phase="evaluate")
         return
     session.enter(RunState.TRAINING, ", ".join(goals))
-    # torch takes seconds to import: only a run that trains pays for it.
-    from engine.rl.train import Trainer, TrainingJob
-
-    actions = session.progress.coded_actions()
-    job = TrainingJob(
-        world=session.world,
-        actions=actions,
+    request = TrainingRequest(
+        world=session.world.name,
+        actions=session.progress.coded_actions(),
         goals=goals,
         task_success=session.context.task.success,
         config=session.config.training,
@@ -45,100 +42,111 @@ def train(session: Session) -> None:
         checkpoint_file=session.checkpoint_file,
         seed_limit=session.config.eval_seed_start,
     )
-    sampler = DeviceSampler(interval=DEVICE_SECONDS)
-
-    def report(event: Event) -> None:
-        session.emit(event)
-        sample: DeviceSampled | None = sampler.due()
-        if sample is not None:
-            session.emit(sample)
-        if isinstance(event, TrainingMetrics):
-            session.count.frames = event.frames
-
-    result = Trainer(
-        job, session.sandbox, report=report, control=session.training_control, on_frame=session.show
-    ).run()
-    session.count.frames = result.frames
-    if result.ended == "abort" or session.control() == "abort":
-        session.save(training_frames=result.frames)
+    trained = session.learner.train(request, _Training(session))
+    session.count.frames = trained.frames
+    if trained.ended == "abort" or session.control() == "abort":
+        session.save(training_frames=trained.frames)
         raise RunStopped
     session.training_stopped()
-    write_atomically(session.policy_file, result.policy.weights)
+    write_atomically(session.policy_file, trained.weights)
     session.save(
         phase="evaluate",
-        training_frames=result.frames,
-        training_success_rate=result.success_rate,
-        policy_spec=result.policy.spec.model_dump(mode="json"),
+        training_frames=trained.frames,
+        training_success_rate=trained.success_rate,
+        policy_spec=trained.spec.model_dump(mode="json"),
+        policy_sha256=hashlib.sha256(trained.weights).hexdigest(),
     )
+
+
+class _Supervisor:
+    """The run as the one who follows its learner."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def report(self, event: Event) -> None:
+        self._session.emit(event)
+        if isinstance(event, TrainingMetrics):
+            self._session.count.frames = event.frames
+
+    def control(self) -> Control:
+        return self._session.shown_control()
+
+    def watched(self) -> bool:
+        return self._session.watched()
+
+    def draw(self, rgb: NDArray[np.uint8], caption: str) -> None:
+        self._session.draw(rgb, caption)
+
+    def episode_over(self, done: int, of: int) -> None:
+        """Training tells of updates, not of episodes."""
+
+
+class _Training(_Supervisor):
+    """*Abort* keeps a checkpoint too."""
+
+    def control(self) -> Control:
+        wish = super().control()
+        return "stop_and_keep" if wish == "abort" else wish
+
+
+class _Evaluation(_Supervisor):
+    """Tells of episodes."""
+
+    def __init__(self, session: Session, policy: PolicyName) -> None:
+        super().__init__(session)
+        self._policy = policy
+
+    def episode_over(self, done: int, of: int) -> None:
+        self._session.enter(RunState.EVALUATING, f"{self._policy}: episode {done} of {of}")
 
 
 def evaluate_policies(session: Session) -> None:
     """Evaluate on held-out seeds: the trained policy, the untrained one, and code alone."""
-    plan = agreed_plan(session)
     weights = _weights(session)
     session.enter(RunState.EVALUATING)
-    actions = session.progress.coded_actions()
-    spec = session.progress.policy_spec
-    code_only = _evaluate(session, plan, executive_policy(session, plan, actions), actions)
-    if spec is None or weights is None:
+    code_only = _evaluate(session, "code_only", session.progress.coded_actions())
+    if session.progress.policy_spec is None or weights is None:
         found = code_only
     else:
-        from engine.rl.policy_file import NetworkPolicy, PolicySpec
-
-        parsed = PolicySpec.model_validate(spec)
-        trained = NetworkPolicy.load(parsed, weights)
-        untrained = NetworkPolicy.untrained(parsed)
-        found = _evaluate(session, plan, trained, parsed.actions)
-        found["baseline"] = _evaluate(session, plan, untrained, parsed.actions)
+        spec = PolicySpec.model_validate(session.progress.policy_spec)
+        found = _evaluate(session, "trained", spec.actions, spec, weights)
+        found["baseline"] = _evaluate(session, "untrained", spec.actions, spec)
         found["code_only"] = code_only
     session.save(Evaluated(evaluation=found), phase="save", evaluation=found)
 
 
 def _evaluate(
-    session: Session, plan: Plan, policy: Policy, actions: Sequence[CodedAction]
+    session: Session,
+    policy: PolicyName,
+    actions: Sequence[CodedAction],
+    spec: PolicySpec | None = None,
+    weights: bytes = b"",
 ) -> dict[str, Any]:
-    config = session.config
-    session.enter(RunState.EVALUATING, policy.name)
-    start = config.eval_seed_start
-    evaluation: Evaluation = evaluate(
-        session.world,
-        policy,
-        actions,
-        session.sandbox,
-        seeds=range(start, start + config.eval_episodes),
+    plan, config = agreed_plan(session), session.config
+    session.enter(RunState.EVALUATING, policy)
+    request = EvaluationRequest(
+        world=session.world.name,
+        policy=policy,
+        actions=tuple(actions),
+        plan=plan,
+        spec=spec,
+        first_seed=config.eval_seed_start,
+        episodes=config.eval_episodes,
         task_success=session.context.task.success,
-        goals=goals_of(plan),
+        goals=dict(goals_of(plan)),
         episode_length=config.episode_length,
-        on_frame=session.show,
-        should_stop=lambda: session.control() == "abort",
-        progress=_progress(session, policy.name),
     )
+    evaluation = session.learner.evaluate(request, weights, _Evaluation(session, policy))
     if session.control() == "abort":
         raise RunStopped
     return evaluation.model_dump(mode="json")
-
-
-def _progress(session: Session, name: str) -> Callable[[int, int], None]:
-    def tell(done: int, of: int) -> None:
-        session.wait_while_paused()
-        session.enter(RunState.EVALUATING, f"{name}: episode {done} of {of}")
-
-    return tell
 
 
 def goals_of(plan: Plan) -> Mapping[str, str]:
     """Success predicates by name: every subtask's and every rl sub-action's."""
     goals = {subtask.name: subtask.success for subtask in plan.subtasks}
     return {**{a.name: a.success for a in plan.sub_actions("rl")}, **goals}
-
-
-def executive_policy(
-    session: Session, plan: Plan, actions: Sequence[CodedAction]
-) -> ExecutivePolicy:
-    """Code alone: the plan's coded actions in plan order, nothing learnt."""
-    return ExecutivePolicy(
-        lambda: PlanExecutive(plan, actions, session.world), actions, session.world
-    )
 
 
 def agreed_plan(session: Session) -> Plan:
@@ -166,9 +174,7 @@ def _weights(session: Session) -> bytes | None:
 
 
 def _intact(session: Session) -> bytes:
-    from engine.rl.policy_file import NetworkPolicy, PolicySpec
-
-    path = session.policy_file
+    path, digest = session.policy_file, session.progress.policy_sha256
     try:
         weights = path.read_bytes()
     except OSError as error:
@@ -176,5 +182,9 @@ def _intact(session: Session) -> bytes:
             f"the trained policy {str(path)!r} cannot be read: {error.strerror}",
             "Start the task again; the coded actions are kept in this run.",
         ) from error
-    NetworkPolicy.load(PolicySpec.model_validate(session.progress.policy_spec), weights)
+    if digest is not None and hashlib.sha256(weights).hexdigest() != digest:
+        raise EngineError(
+            f"the trained policy {str(path)!r} is damaged ({len(weights)} bytes)",
+            "Start the task again; the coded actions are kept in this run.",
+        )
     return weights

@@ -82,6 +82,8 @@ class Progress(Record):
     training_success_rate: float | None = None
     policy_spec: dict[str, Any] | None = None
     """Spec of the trained policy; its weights lie in the run's folder."""
+    policy_sha256: str | None = None
+    """Of these weights; runs of earlier versions have none."""
     evaluation: dict[str, Any] | None = None
     saved: tuple[SavedSkill, ...] = ()
     seconds: float = 0.0

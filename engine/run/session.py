@@ -6,25 +6,26 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from engine.agents.protocols import Agents, TaskContext
 from engine.config import Home, RunConfig
 from engine.events import Event, LogLine, StateChanged, encode
-from engine.rl.watched import Watched
+from engine.rl.control import Control
+from engine.run.eye import Eye, Picture
+from engine.run.learner import Learner
 from engine.run.progress import Progress
 from engine.sandbox.pool import Sandbox
 from engine.worlds.base import World
 from skills_db.database import Database
 from skills_db.records import RunState
 
-Control = Literal["go", "pause", "stop_and_keep", "abort"]
-
 COMMAND_SECONDS = 0.25
 FLUSH_SECONDS = 0.1
-FRAME_SECONDS = 0.12
 WATCH_SECONDS = 0.5
-FRAME_SIZE = 63
 
 
 class RunStopped(Exception):
@@ -53,6 +54,7 @@ class Session:
         home: Home,
         world: World,
         sandbox: Sandbox,
+        learner: Learner,
         *,
         progress: Progress,
         stop_signal: Callable[[], bool] = lambda: False,
@@ -66,6 +68,7 @@ class Session:
         self.home = home
         self.world = world
         self.sandbox = sandbox
+        self.learner = learner
         self.progress = progress
         self.count = count or FrameCount()
         self.count.frames = max(self.count.frames, progress.training_frames)
@@ -77,9 +80,9 @@ class Session:
         self._control: Control = "go"
         self._state: tuple[RunState, str] | None = None
         self._pause_shown: tuple[RunState, str] | None = None
-        self._drawn = 0.0
         self._watch_asked = 0.0
         self._watched = False
+        self._eye = Eye(self.watched, self.draw)
         self.agents: Agents
         self.context: TaskContext
 
@@ -178,8 +181,8 @@ class Session:
         if self.control() != "go":
             raise RunStopped
 
-    def training_control(self) -> Control:
-        """The wish as the trainer obeys it: *abort* keeps a checkpoint too."""
+    def shown_control(self) -> Control:
+        """The wish, with a pause told as the state that it is."""
         wish = self.control()
         if wish == "pause":
             self._pause_shown = self._pause_shown or self._state
@@ -187,7 +190,7 @@ class Session:
         elif self._pause_shown is not None:
             before, self._pause_shown = self._pause_shown, None
             self.enter(*before)
-        return "stop_and_keep" if wish == "abort" else wish
+        return wish
 
     def training_stopped(self) -> None:
         """*Stop and keep* was obeyed by ending the training; the run goes on to evaluation."""
@@ -213,18 +216,16 @@ class Session:
             self._watched = self.journal.is_watched(self.run_id)
         return self._watched
 
-    def show(self, env: Watched, caption: str) -> None:
+    def show(self, env: Picture, caption: str) -> None:
         """Draw the frame if somebody watches and the last one is old enough."""
-        now = time.monotonic()
-        if now - self._drawn < FRAME_SECONDS:
-            return
-        self._drawn = now
-        if self.watched():
-            rgb = env.frame(FRAME_SIZE)
-            height, width = rgb.shape[:2]
-            self.journal.put_frame(self.run_id, width, height, rgb.tobytes(), caption)
+        self._eye.show(env, caption)
 
-    def show_paced(self, env: Watched, caption: str, frames_per_second: float) -> None:
+    def draw(self, rgb: NDArray[np.uint8], caption: str) -> None:
+        """Put a frame where the studio finds it."""
+        height, width = rgb.shape[:2]
+        self.journal.put_frame(self.run_id, width, height, rgb.tobytes(), caption)
+
+    def show_paced(self, env: Picture, caption: str, frames_per_second: float) -> None:
         """Draw every frame at a pace the eye can follow, while somebody watches."""
         self.show(env, caption)
         if self._watched:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from engine.config import Home, RunConfig
 from engine.errors import BudgetSpent, EngineError
 from engine.events import Resumed, RunFailed, RunFinished
-from engine.process import Heartbeat, owner
+from engine.process import LOG_NAME, Heartbeat, owner
 from engine.run.history import last_payload
+from engine.run.learner import Learner, LocalLearner
 from engine.run.learning import evaluate_policies, train
 from engine.run.play import play
 from engine.run.progress import Phase, Progress
@@ -19,6 +21,7 @@ from engine.run.saving import save_skills
 from engine.run.session import FrameCount, RunStopped, RunWaits, Session
 from engine.run.setup import agents_and_context
 from engine.run.stop import StopWish
+from engine.run.training_process import TrainingProcess
 from engine.run.two_loop import plan_and_code
 from engine.sandbox.pool import Sandbox
 from engine.worlds.registry import get_world
@@ -74,7 +77,10 @@ def _work(run: RunRecord, database: Database, home: Home, stop: StopWish, count:
         config = RunConfig.model_validate(run.config)
         world = get_world(config.world)
         progress = Progress.model_validate(run.progress) if run.progress else Progress()
-        with Sandbox(world.stub(), world.queries | {world.primitive_function}) as sandbox:
+        with (
+            Sandbox(world.stub(), world.queries | {world.primitive_function}) as sandbox,
+            _learner(run.id, config, home, sandbox) as learner,
+        ):
             session = Session(
                 run.id,
                 config,
@@ -82,6 +88,7 @@ def _work(run: RunRecord, database: Database, home: Home, stop: StopWish, count:
                 home,
                 world,
                 sandbox,
+                learner,
                 progress=progress,
                 stop_signal=stop.is_set,
                 count=count,
@@ -98,6 +105,23 @@ def _work(run: RunRecord, database: Database, home: Home, stop: StopWish, count:
         hint = f"Details are in {str(home.run_folder(run.id) / 'process.log')!r}."
         _fail(database, run.id, message, f"{hint} Then: rlgpt-studio resume {run.id}")
     return FAILED if journal.run(run.id).state is RunState.FAILED else FINISHED
+
+
+@contextmanager
+def _learner(run_id: str, config: RunConfig, home: Home, sandbox: Sandbox) -> Iterator[Learner]:
+    """Who trains and evaluates: this process, or in fast mode one of its own."""
+    if not config.fast_mode:
+        yield LocalLearner(sandbox)
+        return
+    log_file = str(home.run_folder(run_id) / LOG_NAME)
+    with TrainingProcess(
+        world=config.world,
+        device=config.training.device,
+        next_step=f"Go on from its last checkpoint: rlgpt-studio resume {run_id}. "
+        f"Details are in {log_file!r}.",
+        secrets={config.llm.api_key_env},
+    ) as process:
+        yield process
 
 
 def _phases(session: Session, *, resumed: bool) -> int:

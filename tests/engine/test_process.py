@@ -14,7 +14,16 @@ import pytest
 
 from engine import process
 from engine.config import Home
-from engine.process import Heartbeat, is_running, launch, log_file, log_tail, owner
+from engine.process import (
+    Heartbeat,
+    how_it_ended,
+    is_running,
+    launch,
+    log_file,
+    log_tail,
+    owner,
+    scrubbed,
+)
 from skills_db.database import Database
 from skills_db.records import RunState
 
@@ -196,3 +205,25 @@ def test_a_killed_process_is_seen_as_interrupted(database, run, url, tmp_path):
     finally:
         child.kill()
         child.stdout.close()
+
+
+def test_keys_and_passwords_are_no_part_of_a_scrubbed_environment():
+    kept = {"PATH": "/bin", "HOME": "/h", "LC_ALL": "C", "OMP_NUM_THREADS": "1", "TMPDIR": "/t",
+            "CUDA_VISIBLE_DEVICES": "0", "NUMBA_CACHE_DIR": "/n"}  # fmt: skip
+    secret = {"OPENAI_API_KEY": "k", "NVIDIA_API_KEY": "k", "PYTHON_TOKEN": "t", "LD_LLM": "k",
+              "RLGPT_STUDIO_DB": "postgresql://me:pw@host", "AWS_PROFILE": "p"}  # fmt: skip
+    assert scrubbed({**kept, **secret}, {"LD_LLM"}) == kept
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        (0, "with exit code 0"),
+        (9, "with exit code 9"),
+        (-signal.SIGKILL, "by SIGKILL, most likely because memory ran out"),
+        (-signal.SIGABRT, "by signal 6 (SIGABRT)"),
+        (-99, "by signal 99"),
+    ],
+)
+def test_how_a_process_ended_is_said_in_words(code, words):
+    assert how_it_ended(code) == words

@@ -25,7 +25,7 @@ from engine.bench.store import BenchFile, BenchStore
 
 PATIENCE = 120.0
 SCRIPT = """
-import json, os, signal, sys, time
+import json, os, resource, signal, sys, time
 from pathlib import Path
 from engine.bench.jobs import TrainJob, all_jobs
 from engine.bench.messages import EvaluationProgress, JobStopped, TrainingProgress
@@ -58,6 +58,9 @@ def work(job, config, store, link):
     if does == "exit":
         print("last words", flush=True)
         os._exit(7)
+    if does == "tell limits":
+        kinds = resource.RLIMIT_AS, resource.RLIMIT_CORE
+        print("limits", json.dumps([resource.getrlimit(kind)[1] for kind in kinds]))
     if does == "fail":
         raise EngineError("it cannot be done", "mend it")
     if does == "break":
@@ -239,3 +242,18 @@ def test_no_process_outlives_a_parent_that_is_killed(bench):
     bench.does()
     assert bench.run()["failures"] == {}
     assert bench.unfinished() == []
+
+
+def test_processes_of_fast_mode_are_limited(tmp_path, make_config, bench):
+    store = BenchStore(tmp_path / "fast")
+    config = make_config(seeds=1, episodes=1, arms=("code",), fast_mode=True)
+    store.open(BenchFile(config=config, versions={}, plan_sha256="x"))
+    keys = [job.key for job in all_jobs(config)]
+    fast = Bench(store, keys, bench.script, bench.started)
+    fast.does(**{key.replace("-", "_"): "tell limits" for key in keys})
+    assert fast.run()["failures"] == {}
+    for key in keys:
+        told = (store.folder / "logs" / f"{key}.log").read_text()
+        memory, core = json.loads(told.partition("limits ")[2].splitlines()[0])
+        assert core == 0
+        assert 0 < memory < 2**36
