@@ -18,19 +18,16 @@ from pathlib import Path
 
 import numpy as np
 
+from engine.agents.draft import draft
 from engine.agents.executive import PlanExecutive
-from engine.agents.plan import CodeProposal, Plan
-from engine.agents.protocols import Feedback, TaskContext
+from engine.agents.protocols import TaskContext
 from engine.agents.rules.agents import rules_agents
-from engine.agents.trials import coded_action
 from engine.rl.episodes import EpisodeSummary
 from engine.rl.evaluate import AnnouncedSeeds
 from engine.rl.option_batch import OptionBatch
 from engine.rl.option_set import OptionSet
-from engine.rl.options import CodedAction
 from engine.rl.policies import ExecutivePolicy
 from engine.sandbox.pool import Sandbox
-from engine.worlds.base import World
 from engine.worlds.registry import get_world
 
 
@@ -41,32 +38,6 @@ class Tally:
     runs: int = 0
     frames: int = 0
     outcomes: Counter[str] = field(default_factory=Counter)
-
-
-def plan_and_code(world: World, task_name: str) -> tuple[Plan, tuple[CodedAction, ...]]:
-    """The rules agents' plan for a task, and version 1 of everything it codes."""
-    task = next(task for task in world.tasks() if task.name == task_name)
-    context = TaskContext(task, world, training_frames=100_000)
-    agents = rules_agents(world)
-    subtasks = tuple(
-        subtask.model_copy(
-            update={"sub_actions": agents.slow.sub_actions(context, subtask, (), ())}
-        )
-        for subtask in agents.planner.subtasks(context)
-    )
-    plan = Plan(task=task.words, world=world.name, author="rules", subtasks=subtasks)
-    coded = []
-    for action in plan.sub_actions("code"):
-        draft = agents.fast.write(context, action, None, Feedback())
-        proposal = CodeProposal(
-            sub_action=action.name,
-            version=1,
-            instruction=action.instruction,
-            code=draft.code,
-            author="rules",
-        )
-        coded.append(coded_action(action, proposal))
-    return plan, tuple(coded)
 
 
 VITALS = ("food", "drink", "energy", "daylight")
@@ -116,12 +87,16 @@ def main() -> None:
     parser.add_argument("--seeds", default="1000000:1000030", help="A:B, half open")
     parser.add_argument("--length", type=int, default=10_000)
     parser.add_argument("--places", type=int, default=8, help="episodes played at once")
+    parser.add_argument("--twin", action="store_true", help="in the compiled game for training")
+    parser.add_argument("--until-done", action="store_true", help="end episodes with the task")
     parser.add_argument("--trace", action="store_true", help="one line per episode")
     parser.add_argument("--json", type=Path, help="write the figures there as well")
     options = parser.parse_args()
     first, last = (int(part) for part in options.seeds.split(":"))
     world = get_world("crafter")
-    plan, actions = plan_and_code(world, options.task)
+    task = next(task for task in world.tasks() if task.name == options.task)
+    context = TaskContext(task, world, training_frames=100_000)
+    plan, actions = draft(rules_agents(world), context)
     functions = frozenset({world.primitive_function, *world.queries})
     tallies: dict[str, Tally] = {}
     episodes: list[EpisodeSummary] = []
@@ -131,7 +106,9 @@ def main() -> None:
     with (
         Sandbox(world.stub(), functions) as sandbox,
         OptionSet(world, actions, sandbox) as coded,
-        contextlib.closing(world.make_batch(places, options.length, training=False)) as worlds,
+        contextlib.closing(
+            world.make_batch(places, options.length, training=options.twin)
+        ) as worlds,
     ):
         batch = OptionBatch(
             worlds,
@@ -139,8 +116,9 @@ def main() -> None:
             AnnouncedSeeds(range(first, last), policy),
             gamma=1.0,
             goals={},
-            task_success=f"unlocked({options.task})",
+            task_success=task.success,
             rechoice=policy.rechoice,
+            end_on_success=options.until_done,
         )
         for summary, ending in play(batch, policy, tallies):
             episodes.append(summary)
@@ -160,7 +138,7 @@ def main() -> None:
         "score": world.score(success),
         "reward_mean": sum(episode.episodic_return for episode in episodes) / len(episodes),
         "length_mean": frames / len(episodes),
-        "deaths": sum(episode.frames < options.length for episode in episodes),
+        "task_success": sum(episode.task_success for episode in episodes) / len(episodes),
         "frames_per_second": frames / (time.monotonic() - began),
     }
     sys.stdout.write(json.dumps(figures, indent=1) + "\n")

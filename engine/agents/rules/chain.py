@@ -7,7 +7,7 @@ words for creatures (`eat_`, `defeat_`, `wake_up`) is knowledge of these rules.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
@@ -19,9 +19,14 @@ from engine.worlds.predicate import AllOf, AnyOf, Compare, Node, Not, Number, Te
 Kind = Literal["collect", "place", "make", "eat", "defeat", "rest"]
 INVENTORY_LIMIT = 9
 """No step ever waits for more of an item than this."""
+FENCE = "collect_stone"
+"""What is grown is shut in with stones, or others eat it."""
+FENCE_AMOUNT = 4
 SHELTER_ITEM = "stone"
 SHELTER_AMOUNT = 4
 """Open sides and the entrance of a closed room are shut with so many."""
+CHEAP = ("wood", "stone")
+"""What lies about in plenty: a thing made of it is worth the way."""
 _KINDS: dict[str, Kind] = {"collect": "collect", "place": "place", "make": "make"}
 
 
@@ -63,25 +68,50 @@ class Chain:
 
     @property
     def goal(self) -> Step | None:
-        """The last step, which the others are for."""
-        return self.steps[-1] if self.steps else None
+        """The step that takes the most others before it; the last of them when several do."""
+        return deepest(self.steps)
 
-    def uses(self, item: str) -> tuple[Use, ...]:
+    @property
+    def path(self) -> frozenset[str]:
+        """Names of the goal and of all it needs; the other steps are at the side of the way."""
+        return _needed_by(self.goal, self.steps)
+
+    def leaves(self) -> tuple[Step, ...]:
+        """The steps that no other step needs: what the task is about."""
+        needed = {name for step in self.steps for name in step.after}
+        return tuple(step for step in self.steps if step.name not in needed)
+
+    def uses(self, item: str, *, path_only: bool = False) -> tuple[Use, ...]:
         """What the steps spend an item on, in order; the task's own wish last."""
+        path = self.path if path_only else None
         spent = [
             Use(step.recipe.needs[item], step.done)
             for step in self.steps
-            if step.recipe is not None and item in step.recipe.needs
+            if step.recipe is not None
+            and item in step.recipe.needs
+            and (path is None or step.name in path)
         ]
+        goal = self.goal
+        if goal is not None and item == "stone" and FENCE in goal.after:
+            spent.append(Use(FENCE_AMOUNT, goal.done))
         rest = next((step for step in self.steps if step.kind == "rest"), None)
         if rest is not None and item == SHELTER_ITEM and not spent:
             spent = [Use(SHELTER_AMOUNT, rest.done)]
         wish = self.wanted.get(item, 0)
         return tuple([*spent, Use(wish, None)] if wish else spent)
 
-    def enough(self, item: str) -> str | None:
-        """Predicate: the item suffices for all that is still ahead; None when nothing needs it."""
+    def needed(self, item: str) -> tuple[Use, ...]:
+        """The uses an item is gathered for.
+
+        What is cheap is gathered for all of them at once. What is rare is gathered for the goal
+        first; the steps at the side of the way get what is near, and the rest later.
+        """
         uses = self.uses(item)
+        return uses if item in CHEAP else self.uses(item, path_only=True) or uses
+
+    def enough(self, item: str) -> str | None:
+        """Predicate: the item suffices for what it is gathered for; None when nothing needs it."""
+        uses = self.needed(item)
         if not uses:
             return None
         clauses: list[str] = []
@@ -134,7 +164,7 @@ class RecipeBook:
             self._add(chain, goal, ())
             if amount > 1 and (step := chain.step(goal)) is not None:
                 chain.wanted[step.target] = max(amount, chain.wanted.get(step.target, 0))
-        chain.steps = _critical_path_first(chain.steps)
+        chain.steps = _arranged(_critical_path_first(chain.steps))
         return chain
 
     def step_towards(self, term: Term) -> str | None:
@@ -181,7 +211,7 @@ class RecipeBook:
         verb, _, target = name.partition("_")
         done = self._done(name, target)
         if verb in ("eat", "defeat") and target in self.words.tests.get("seen", ()):
-            before = [f"place_{target}"] if self.placing(target) else []
+            before = [f"place_{target}", FENCE] if self.placing(target) else []
             return Step(name, "eat" if verb == "eat" else "defeat", target, done), tuple(before)
         if name == "wake_up":
             # Asleep in the open a player is lost; a closed room takes a pickaxe and a stone.
@@ -223,6 +253,65 @@ def _critical_path_first(steps: list[Step]) -> list[Step]:
         ready = [s for s in steps if s.name not in placed and placed.issuperset(s.after)]
         ordered.append(max(ready, key=lambda step: ahead[step.name]))
     return ordered
+
+
+def deepest(steps: Sequence[Step]) -> Step | None:
+    """The step that takes the most others before it; the last of them when several do."""
+    depth: dict[str, int] = {}
+    for step in steps:
+        depth[step.name] = 1 + max((depth[name] for name in step.after), default=0)
+    return max(reversed(steps), key=lambda step: depth[step.name], default=None)
+
+
+def _needed_by(goal: Step | None, steps: Sequence[Step]) -> frozenset[str]:
+    needed = set() if goal is None else {goal.name}
+    for step in reversed(steps):
+        if step.name in needed:
+            needed.update(step.after)
+    return frozenset(needed)
+
+
+def is_grown(step: Step, steps: Sequence[Step]) -> bool:
+    """Whether a step has to do with something that is placed, grows, and is eaten one day."""
+    by_name = {one.name: one for one in steps}
+    for harvest in steps:
+        planting = by_name.get(f"place_{harvest.target}") if harvest.kind == "eat" else None
+        if planting and step.name in (harvest.name, planting.name, *planting.after):
+            return True
+    return False
+
+
+def _arranged(steps: list[Step]) -> list[Step]:
+    """The steps of the goal in their order, with the others where they cost the least time.
+
+    What has to grow comes first. What is made or placed from the same things is done right after,
+    while the player stands there. What may come by at any time (creatures, water) comes before what
+    is searched for, once the last weapon of cheap things is made.
+    """
+    path = _needed_by(deepest(steps), steps)
+    sides = [step for step in steps if step.name not in path]
+    ordered = [step for step in sides if is_grown(step, sides) and path.isdisjoint(step.after)]
+    waiting = [step for step in sides if step not in ordered]
+    for step in steps:
+        if step.name not in path:
+            continue
+        ordered.append(step)
+        done = {other.name for other in ordered}
+        for other in [one for one in waiting if done.issuperset(one.after)]:
+            same = other.kind == "make" and step.kind == "make"
+            if same or other.kind == "place" or is_grown(other, sides):
+                ordered.append(other)
+                waiting.remove(other)
+        if step.kind == "make" and not any(_is_cheap(other) for other in waiting):
+            passing = [other for other in waiting if other.kind not in ("make", "rest")]
+            ordered += passing
+            waiting = [other for other in waiting if other not in passing]
+    return [*ordered, *waiting]
+
+
+def _is_cheap(step: Step) -> bool:
+    """Whether a step makes a thing of what lies about in plenty."""
+    return step.kind == "make" and step.recipe is not None and set(step.recipe.needs) <= set(CHEAP)
 
 
 def _wishes(node: Node) -> Iterator[tuple[Term, int]]:

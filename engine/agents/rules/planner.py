@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from engine.agents.plan import Subtask
 from engine.agents.protocols import TaskContext
-from engine.agents.rules.chain import SHELTER_ITEM, Chain, RecipeBook, Step
+from engine.agents.rules.chain import CHEAP, SHELTER_ITEM, Chain, RecipeBook, Step
+from engine.agents.rules.steps import with_article
 from engine.errors import AgentError
 from engine.worlds.base import TaskSpec, Vocabulary, World
 from engine.worlds.predicate import parse
@@ -15,8 +16,6 @@ REST = "wake_up"
 _VITALS = ("health", "food", "drink", "energy")
 _SHELTER_NEEDS = f"collect_{SHELTER_ITEM}"
 """A closed room is dug with a pickaxe and shut with stones."""
-CHEAP = ("wood", "stone")
-"""What lies about in plenty: a weapon of it is worth the way."""
 _GOALS = {
     "collect": "Collect {}",
     "place": "Place {}",
@@ -90,12 +89,17 @@ def _weapons(book: RecipeBook, chain: Chain) -> list[tuple[str, str]]:
 
 
 def _rest(book: RecipeBook, chain: Chain, task: TaskSpec) -> list[tuple[str, str]]:
-    """Sleeping in a closed room, after the stones for it, when the task takes that long."""
+    """Sleeping in a closed room, after the stones for it, when the task is to survive."""
     if not can_rest(book.words) or chain.step(REST) is not None:
         return []
-    goes_on = _SHELTER_NEEDS in [step.name for step in chain.steps[:-1]]
     survival = any(term.name in _VITALS for term in parse(task.success, book.words).terms())
-    return [(REST, _SHELTER_NEEDS)] if goes_on or survival else []
+    return [(REST, _SHELTER_NEEDS)] if survival else []
+
+
+def has_shelter(chain: Chain) -> bool:
+    """Whether the task goes on after the tools and stones for a closed room are there."""
+    names = [step.name for step in chain.steps[:-1]]
+    return _SHELTER_NEEDS in names and can_rest(chain.world.vocabulary())
 
 
 def can_rest(words: Vocabulary) -> bool:
@@ -127,8 +131,3 @@ def _subtask(step: Step, chain: Chain) -> Subtask:
     if wanted is not None and step.kind != "place":
         success = f"{step.target} >= {wanted}"
     return Subtask(name=step.name, goal=goal, success=success, depends_on=step.after)
-
-
-def with_article(noun: str) -> str:
-    """`a table`, `an iron pickaxe`."""
-    return f"{'an' if noun[:1] in 'aeiou' else 'a'} {noun}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import re
 import textwrap
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.resources import files
 from string import Template
 
@@ -25,7 +25,10 @@ DETOUR = 8
 SPARE_STONES = 3
 """Stones beyond what recipes ask for: for bridges, walls and a closed room."""
 _GUARD = "        if defend():\n            continue\n"
-_VERBS = ("gather", "reach", "set_up", "craft", "find", "hunt", "fight", "get", "stand_by_for")
+_VERBS = (
+    "gather_more", "gather", "reach", "set_up_another", "set_up", "craft", "find", "hunt", "chase",
+    "fight", "get", "fence", "tend", "stand_by_for",
+)  # fmt: skip
 
 Blanks = dict[str, object]
 
@@ -72,18 +75,33 @@ class ProgramWriter:
     # --- which behaviour ----------------------------------------------------------------
 
     def _compose(self, sub_action: SubAction) -> tuple[str, Blanks]:
+        done: Blanks = {"done": self._code(sub_action.success)}
         fixed: dict[str, Callable[[], tuple[str, Blanks]]] = {
-            "fend_off": lambda: ("fend_off", {"weak": 2, "reach": 2, "chase": 1, "calm": 3}),
+            "fend_off": lambda: ("fend_off", {}),
             "drink": self._drink,
             "eat": lambda: ("eat", {"full": 7, "prefer": "grass"}),
             "recover": lambda: ("rest", _rest("health", "count('health') >= 7")),
-            "sleep_safely": lambda: (
-                "rest",
-                _rest("energy", "count('energy') >= 9 and daylight() > 0.5"),
-            ),
+            "sleep_safely": lambda: ("sleep", done),
+            "nap": lambda: ("rest", _rest("energy", self._code(sub_action.success))),
+            "take_shelter": lambda: ("shelter", {}),
             "find_bedroom": lambda: ("shelter", {}),
             "find_sickroom": lambda: ("shelter", {}),
             "survive": lambda: ("survive", {}),
+            "look_around": lambda: ("roam", {**done, "prefer": "any"}),
+            "flee": lambda: ("flee", {"block": "", "first": "step_away()"}),
+            "block": lambda: (
+                "flee",
+                {
+                    "block": _behaviour_text("block").rstrip(),
+                    "first": "stone_ahead() or step_away()",
+                },
+            ),
+            "fight": lambda: ("fight", {}),
+            "wait_in_shelter": lambda: ("wait", done),
+            "explore_grassland": lambda: ("roam", {**done, "prefer": "grass"}),
+            "explore_mountains": lambda: ("roam", {**done, "prefer": "mountain"}),
+            "go_to_water": lambda: ("go_to", {**done, "target": "water"}),
+            "go_to_cow": lambda: ("go_to", {**done, "target": "cow"}),
         }
         if sub_action.name in fixed:
             return fixed[sub_action.name]()
@@ -104,9 +122,9 @@ class ProgramWriter:
         creatures = self._book.words.tests.get("seen", frozenset())
         if verb == "gather" and recipe is not None and recipe.kind == "collect":
             return self._gather(target, recipe, sub_action)
-        if verb == "reach" and recipe is not None and recipe.kind == "collect":
+        if verb in ("reach", "gather_more") and recipe is not None and recipe.kind == "collect":
             return self._obtain(target, recipe, sub_action)
-        if verb == "set_up" and self._book.placing(target) is not None:
+        if verb in ("set_up", "set_up_another") and self._book.placing(target) is not None:
             return self._put(target, sub_action)
         if verb == "craft" and recipe is not None and recipe.kind == "make":
             return self._craft(target, recipe)
@@ -114,11 +132,15 @@ class ProgramWriter:
             return self._stand_by(recipe)
         if verb == "find" and target in creatures:
             return "find", {"target": target, "prefer": self._land(target)}
-        if verb in ("hunt", "fight", "get") and target in creatures:
+        if target not in creatures:
+            return None
+        done = self._code(sub_action.success)
+        if verb in ("hunt", "fight", "get"):
             prey = f"ripe_{target}" if self._book.placing(target) else target
             land = "mountain" if target == "skeleton" else "grass"
-            done = self._code(sub_action.success)
             return "hunt", {"target": prey, "prefer": land, "done": done}
+        if verb in ("chase", "fence", "tend"):
+            return verb, {"target": target, "done": done}
         return None
 
     def _by_success(self, sub_action: SubAction) -> tuple[str, Blanks] | None:
@@ -139,18 +161,27 @@ class ProgramWriter:
     # --- blanks -------------------------------------------------------------------------
 
     def _gather(self, item: str, recipe: Recipe, sub_action: SubAction) -> tuple[str, Blanks]:
-        uses = self._chain.uses(item)
+        uses, wishes = self._chain.needed(item), self._chain.uses(item)
         if not uses:
             return self._obtain(item, recipe, sub_action)
+        wanted = Template(_behaviour_text("wanted").rstrip()).substitute(
+            wishes=self._amounts(wishes)
+        )
+        more = len(wishes) > len(uses)
         return "gather", {
             "item": item,
             "source": sources(recipe)[0],
             "prefer": self._land(sources(recipe)[0]),
-            "needed": "\n".join(_need(use, self._code) for use in uses),
+            "needed": self._amounts(uses),
+            "wanted": f"{wanted}\n" if more else "",
+            "most": "wanted()" if more else "needed()",
             "spare": self._spare(item),
             "detour": DETOUR,
             "limit": INVENTORY_LIMIT,
         }
+
+    def _amounts(self, uses: Sequence[Use]) -> str:
+        return "\n".join(_need(use, self._code) for use in uses)
 
     def _obtain(self, item: str, recipe: Recipe, sub_action: SubAction) -> tuple[str, Blanks]:
         source = sources(recipe)[0]
@@ -271,7 +302,12 @@ def in_code(node: Node) -> str:
             return " or ".join(f"({in_code(part)})" for part in parts)
 
 
-_SENSES = frozenset({"daylight", "threat", "frames", "sleeping", "enclosed"})
+_SENSES = frozenset(
+    {
+        "daylight", "threat", "frames", "day_frame", "grass_in_view", "sleeping", "enclosed",
+        "danger", "fenced",
+    }
+)  # fmt: skip
 
 
 def _operand(side: Term | Number) -> str:
@@ -287,7 +323,7 @@ def _need(use: Use, code: Callable[[str], str]) -> str:
 
 
 def _rest(vital: str, rested: str) -> Blanks:
-    return {"vital": vital, "rested": rested.replace("'", '"'), "search": 90, "hungry": 1}
+    return {"vital": vital, "rested": rested.replace("'", '"'), "search": 90}
 
 
 def _headline(instruction: str) -> str:

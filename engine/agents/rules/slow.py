@@ -8,27 +8,25 @@ cannot be split any further is learnt.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
 from engine.agents.plan import Critique, Mode, SubAction, Subtask
 from engine.agents.protocols import TaskContext
 from engine.agents.rules import survival
-from engine.agents.rules.chain import Chain, RecipeBook, Step, sources
+from engine.agents.rules.chain import Chain, RecipeBook, Step
+from engine.agents.rules.manoeuvres import manoeuvres
 from engine.agents.rules.planner import (
     AUTHOR,
     STAY_ALIVE,
     chain_for,
+    has_shelter,
     stay_alive,
-    with_article,
 )
 from engine.agents.rules.splits import split
+from engine.agents.rules.steps import GATHER_FRAMES, StepWriter
 from engine.errors import AgentError
-from engine.worlds.base import Recipe, World
+from engine.worlds.base import World
 
-GATHER_FRAMES = 300
-CRAFT_FRAMES = 150
-PLACE_FRAMES = 120
-HUNT_FRAMES = 300
+ROAM_FRAMES = 20
 FAR_TOOLS = 2
 """What takes this many crafted things before it can be collected lies deep in the mountains."""
 
@@ -57,7 +55,7 @@ class RulesSlowAgent:
         if earlier:
             return self._revised(context, earlier, critiques)
         chain = chain_for(self._world, context.task)
-        coded = self._coded(subtask, chain)
+        coded = self._coded(context, subtask, chain)
         learnt = self._learnt(context, subtask, chain)
         if not coded and not learnt:
             raise AgentError(
@@ -68,105 +66,16 @@ class RulesSlowAgent:
 
     # --- the first plan -----------------------------------------------------------------
 
-    def _coded(self, subtask: Subtask, chain: Chain) -> tuple[SubAction, ...]:
+    def _coded(self, context: TaskContext, subtask: Subtask, chain: Chain) -> tuple[SubAction, ...]:
         if subtask.name == STAY_ALIVE:
-            return survival.reflexes(self._book)
+            rests = survival.rests(self._book) if has_shelter(chain) else ()
+            return (*survival.reflexes(self._book), *rests, *manoeuvres(self._book))
         step = chain.step(subtask.name)
         if step is None:
             return ()
-        make: dict[str, Callable[[Step, Chain], SubAction]] = {
-            "collect": self._gather,
-            "place": self._set_up,
-            "make": self._craft,
-            "eat": self._hunt,
-            "defeat": self._hunt,
-        }
-        if step.kind == "rest":
-            return survival.rests(self._book)
-        return (make[step.kind](step, chain),)
-
-    def _gather(self, step: Step, chain: Chain) -> SubAction:
-        recipe = _recipe(step)
-        source = " or ".join(sources(recipe))
-        tool = _held(recipe)
-        success = chain.enough(step.target) or step.done
-        origin = "" if source == step.target else f" from {source}"
-        goal = f"Collect {step.target}{origin} until {_in_words(success)}."
-        return SubAction(
-            name=f"gather_{step.target}",
-            mode="code",
-            reason=(
-                f"The recipe says all there is to know: stand before {source}"
-                f"{f' with {tool} in hand' if tool else ''} and collect. The way there is a search "
-                "over the remembered map, so there is nothing to learn."
-            ),
-            instruction=f"{goal} Explore while no {source} is known.",
-            success=success,
-            precondition=" and ".join(f"{item} >= {n}" for item, n in recipe.requires.items())
-            or "true",
-            interrupt=survival.interrupt(self._book),
-            budget=GATHER_FRAMES,
-        )
-
-    def _set_up(self, step: Step, chain: Chain) -> SubAction:
-        recipe = _recipe(step)
-        beside = survival.companion(self._book, step.target)
-        where = f" beside the {beside}, where the crafting will be done" if beside else ""
-        return SubAction(
-            name=f"set_up_{step.target}",
-            mode="code",
-            reason=(
-                f"Placing {with_article(step.target)} is one action once the cell in front can "
-                f"take it ({', '.join(recipe.where)}); finding such a cell is a short search."
-            ),
-            instruction=f"Place {with_article(step.target)}{where}.",
-            success=step.done,
-            precondition=" and ".join(f"{item} >= {n}" for item, n in recipe.needs.items()),
-            interrupt=survival.interrupt(self._book),
-            budget=PLACE_FRAMES,
-        )
-
-    def _craft(self, step: Step, chain: Chain) -> SubAction:
-        recipe = _recipe(step)
-        name = with_article(step.target.replace("_", " "))
-        near = " and ".join(recipe.nearby)
-        needs = ", ".join(f"{amount} {item}" for item, amount in recipe.needs.items())
-        return SubAction(
-            name=f"craft_{step.target}",
-            mode="code",
-            reason=(
-                f"The recipe is exact: {needs}, standing near {near}. Walk there, take one "
-                "action, and check that it is held."
-            ),
-            instruction=(
-                f"Make {name} from {needs} near {near}. Put up what is missing or too far away "
-                "when there is enough to spare."
-            ),
-            success=step.done,
-            precondition=" and ".join(
-                [f"{item} >= {n}" for item, n in recipe.needs.items()]
-                + [_known_or_affordable(self._book, station, recipe) for station in recipe.nearby]
-            ),
-            interrupt=survival.interrupt(self._book),
-            budget=CRAFT_FRAMES,
-        )
-
-    def _hunt(self, step: Step, chain: Chain) -> SubAction:
-        plant = self._book.placing(step.target) is not None
-        target = f"ripe_{step.target}" if plant else step.target
-        return SubAction(
-            name=f"hunt_{step.target}",
-            mode="code",
-            reason=(
-                f"To walk up to {with_article(target.replace('_', ' '))} and strike is a fixed "
-                "pursuit; whether it is wise now is left to the policy."
-            ),
-            instruction=f"Find {with_article(target.replace('_', ' '))}, go there and strike.",
-            success=step.done,
-            precondition=f"seen({target})" if plant else "health >= 4",
-            interrupt="health <= 2" if step.kind == "defeat" else survival.interrupt(self._book),
-            budget=HUNT_FRAMES,
-        )
+        coded = StepWriter(self._book, chain).sub_actions(step)
+        many = len(chain.leaves()) > 1 and step is chain.steps[-1]
+        return (*coded, _look_around(self._book, context)) if many else coded
 
     def _learnt(
         self, context: TaskContext, subtask: Subtask, chain: Chain
@@ -203,6 +112,8 @@ class RulesSlowAgent:
                 revised.append(_flipped(action, mode, reason, context.training_frames))
             elif action.mode == "code" and action.name in verdicts:
                 critique = verdicts[action.name]
+                if action.due == "false":
+                    continue  # A policy can do without: a manoeuvre is made of primitives.
                 parts = split(action, critique, self._book)
                 if parts and names.isdisjoint(part.name for part in parts[:-1]):
                     revised.extend(parts)
@@ -250,33 +161,6 @@ def _open_ended(goal: Step, frames: int) -> SubAction:
     )
 
 
-def _recipe(step: Step) -> Recipe:
-    if step.recipe is None:
-        raise AgentError(f"step {step.name!r} has no recipe", "report this as a bug")
-    return step.recipe
-
-
-def _held(recipe: Recipe) -> str:
-    return " and ".join(with_article(tool.replace("_", " ")) for tool in recipe.requires)
-
-
-def _known_or_affordable(book: RecipeBook, station: str, made: Recipe) -> str:
-    """Predicate: the station is known, or there is enough to put one up and still craft."""
-    recipe = book.placing(station)
-    if recipe is None:
-        return f"seen({station})"
-    afford = " and ".join(
-        f"{item} >= {amount + made.needs.get(item, 0)}" for item, amount in recipe.needs.items()
-    )
-    return f"(seen({station}) or {afford})"
-
-
-def _in_words(predicate: str) -> str:
-    if " or " in predicate:
-        return "there is enough for the steps still ahead"
-    return f"{predicate} holds"
-
-
 def _wished_mode(action: SubAction, wishes: str) -> Mode | None:
     """The mode a person's comment asks for, when it names the sub-action and a mode."""
     for clause in re.split(r"[.,;\n]| and ", wishes.lower()):
@@ -311,4 +195,20 @@ def _shared(actions: tuple[SubAction, ...], total: int) -> tuple[SubAction, ...]
         if action.name in budgets
         else action
         for action in actions
+    )
+
+
+def _look_around(book: RecipeBook, context: TaskContext) -> SubAction:
+    """What is left to do when nothing else is."""
+    return SubAction(
+        name="look_around",
+        mode="code",
+        reason=(
+            "When nothing else is to be done, unknown land may bring what is still missing; to "
+            "explore it is a search over the remembered map."
+        ),
+        instruction="Explore for a few frames.",
+        success=context.task.success,
+        interrupt=survival.interrupt(book),
+        budget=ROAM_FRAMES,
     )

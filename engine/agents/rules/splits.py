@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.agents.plan import Critique, SubAction
 from engine.agents.rules.chain import RecipeBook, sources
 
-_ROOMS = {"sleep_safely": "find_bedroom", "recover": "find_sickroom"}
+_ROOMS = {"nap": "find_bedroom", "recover": "find_sickroom"}
 _SOURCES = {"drink": "water", "eat": "cow"}
 
 

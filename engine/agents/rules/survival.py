@@ -1,7 +1,9 @@
 """What these rules know of staying alive: thresholds, and the sub-actions that keep them.
 
-None of it is in the recipe data. The figures come from watching coded players die: a zombie hits
-when it arrives, hunger kills slowly, and most deaths happen at night.
+None of it is in the recipe data. The figures come from watching coded players die. A zombie hits
+when it arrives, whatever one does, so it is neither sought nor run into, and struck once it stands
+there. By day the grass costs less health than grows back; in the dark much more, unless there is
+little grass around. Half of all food is eaten before the dark, because nothing is found in it.
 """
 
 from __future__ import annotations
@@ -12,18 +14,36 @@ from engine.errors import PredicateError
 from engine.worlds.base import Vocabulary
 from engine.worlds.predicate import parse
 
-DANGER = "threat <= 2 and not enclosed"
-"""A creature or an arrow this close is dealt with first; in a closed room it can do nothing."""
-LIGHT = "daylight > 0.4"
-"""Later than this the grass is full of zombies."""
-NOON = "daylight > 0.8"
-"""Around noon the grass is almost free of zombies: the time to stock up."""
-_CALM = "threat > 2 or enclosed"
+NIGHT = "day_frame >= 150"
+"""From here to the end of the day zombies are many on grass."""
+DAY = "day_frame < 150"
+AFTERNOON = "day_frame > 90"
+"""Time to stock up for the night."""
+LITTLE_GRASS = "grass_in_view <= 12"
+EXPOSED = (
+    f"{NIGHT} and grass_in_view > 12 and (health <= 6 or energy <= 3) and wood_pickaxe >= 1 "
+    "and not enclosed"
+)
+"""Out in the dark on grass, too weak for it, and able to build."""
+SAFE = f"({DAY} or {LITTLE_GRASS} or health >= 7 or wood_pickaxe < 1)"
+"""When an errand may go on: by day, away from grass, or strong enough."""
+STRONG = "health >= 7"
+_DANGER = "danger"
 
 
 def interrupt(book: RecipeBook) -> str:
-    """When an errand yields to the policy."""
-    return DANGER if "threat" in book.words.numbers else "false"
+    """When an errand yields to the policy: something is about to hit, or the night has come."""
+    return _first_known(book.words, f"danger or ({EXPOSED})", _DANGER)
+
+
+def safe(book: RecipeBook) -> str:
+    """When code alone goes on an errand."""
+    return _first_known(book.words, SAFE, otherwise="true")
+
+
+def daytime(book: RecipeBook) -> str:
+    """When code alone does what can wait for the light."""
+    return _first_known(book.words, DAY, otherwise="true")
 
 
 def companion(book: RecipeBook, station: str) -> str | None:
@@ -34,14 +54,13 @@ def companion(book: RecipeBook, station: str) -> str | None:
 
 def reflexes(book: RecipeBook) -> tuple[SubAction, ...]:
     """Fending off, drinking and eating: what a player must do whatever the task."""
-    found = [_fend_off(), _drink(), _eat()]
-    return tuple(action for action in found if _can_say(action, book.words))
+    return tuple(action for action in (_fend_off(), _drink(), _eat()) if can_say(action, book))
 
 
 def rests(book: RecipeBook) -> tuple[SubAction, ...]:
     """Healing and sleeping in a closed room."""
-    found = [_recover(), _sleep_safely()]
-    return tuple(action for action in found if _can_say(action, book.words))
+    found = (_recover(), _take_shelter(), _sleep())
+    return tuple(action for action in found if can_say(action, book))
 
 
 def survive(frames: int) -> SubAction:
@@ -52,7 +71,7 @@ def survive(frames: int) -> SubAction:
         reason=(
             "When to fight or to withdraw, and when to eat, drink, sleep or go on, depends on "
             "opponents and on what lies ahead. Fixed thresholds lose about as often as they win, "
-            "so the choice is learnt, with the coded reflexes as actions."
+            "so the choice is learnt, with the coded reflexes and manoeuvres as actions."
         ),
         instruction=(
             "Choose at each moment between the errand and staying alive: fend off, withdraw, "
@@ -72,12 +91,11 @@ def _fend_off() -> SubAction:
             "right answer. When to look for a fight is not, and is left to the policy."
         ),
         instruction=(
-            "While a zombie, skeleton or arrow is within 2 cells: dodge arrows, strike back, or "
-            "withdraw when the next hit would kill; stop when nothing is near or what is near "
-            "does not come closer."
+            "While something is about to hit: strike the zombie that stands beside the player, "
+            "else dodge the arrow."
         ),
-        success=_CALM,
-        precondition=DANGER,
+        success="not danger",
+        precondition="danger",
         budget=60,
     )
 
@@ -88,15 +106,16 @@ def _drink() -> SubAction:
         mode="code",
         reason=(
             "Water does not move and every drink gives one: walk to the nearest and repeat. "
-            "When to go is a threshold in the precondition, or the policy's choice."
+            "When to go is a threshold for code alone, or the policy's choice."
         ),
         instruction="Drink at the nearest water until drink is 9; explore while none is known.",
         success="drink >= 8",
-        precondition=(
-            f"(drink <= 6 and {NOON}) or (drink <= 4 and {LIGHT}) or drink <= 2 "
-            "or (drink <= 7 and near(water))"
+        precondition="drink <= 8",
+        interrupt=_DANGER,
+        due=(
+            f"(drink <= 4 and {SAFE}) or (drink <= 6 and {DAY} and {AFTERNOON}) "
+            "or (drink <= 6 and near(water)) or drink <= 0"
         ),
-        interrupt=DANGER,
         budget=250,
     )
 
@@ -107,15 +126,20 @@ def _eat() -> SubAction:
         mode="code",
         reason=(
             "A cow only wanders: walk up to the nearest and strike until it is eaten. When to go "
-            "is a threshold in the precondition, or the policy's choice."
+            "is a threshold for code alone, or the policy's choice."
         ),
         instruction=(
             "Go to the nearest cow, or ripe plant if that is closer, and strike until food is at "
             "least 7; explore grassland while none is known."
         ),
         success="food >= 7",
-        precondition=f"(food <= 6 and {NOON}) or (food <= 4 and {LIGHT}) or food <= 1",
-        interrupt=DANGER,
+        precondition="food <= 8",
+        interrupt=f"danger or ({EXPOSED})",
+        due=(
+            f"(food <= 4 and {DAY}) or (food <= 6 and {SAFE} and in_view(cow)) "
+            f"or (food <= 6 and {DAY} and ({AFTERNOON} or not seen(cow))) "
+            "or (food <= 0 and health <= 3)"
+        ),
         budget=250,
     )
 
@@ -130,38 +154,67 @@ def _recover() -> SubAction:
         ),
         instruction="Get into a closed room and rest there until health is at least 7.",
         success="health >= 7",
-        precondition=(
-            "health <= 4 and food >= 3 and drink >= 3 and wood_pickaxe >= 1 and threat > 3"
+        precondition="health <= 8 and wood_pickaxe >= 1",
+        interrupt=f"danger or ({DAY} and (food <= 0 or drink <= 0))",
+        due=(
+            f"(health <= 4 and food >= 3 and drink >= 3 and threat > 3 and {DAY}) "
+            f"or (health <= 6 and enclosed and {NIGHT})"
         ),
-        interrupt=DANGER,
         budget=300,
     )
 
 
-def _sleep_safely() -> SubAction:
+def _take_shelter() -> SubAction:
+    return SubAction(
+        name="take_shelter",
+        mode="code",
+        reason=(
+            "Where the next closed room can be dug or built is a search over the remembered map, "
+            "and building it a fixed order of steps. Whether it is time is the policy's choice."
+        ),
+        instruction="Get into the closed room that is nearest, or make one.",
+        success="enclosed",
+        precondition="wood_pickaxe >= 1 or stone >= 1",
+        interrupt=_DANGER,
+        due=(
+            f"({NIGHT} and grass_in_view > 6 and (health <= 6 or energy <= 3)) "
+            f"or ({NIGHT} and (health <= 4 or energy <= 4)) or energy <= 1"
+        ),
+        budget=100,
+    )
+
+
+def _sleep() -> SubAction:
     return SubAction(
         name="sleep_safely",
         mode="code",
         reason=(
-            "Asleep the player is hit three times as hard, in a closed room not at all: build "
-            "one, sleep until rested and light. Each part is a fixed procedure."
+            "Asleep the player is hit three times as hard, in a closed room not at all, and "
+            "hunger is half as quick: sleep there until rested."
         ),
-        instruction="Get into a closed room, sleep until energy is full and it is light again.",
-        success="energy >= 8 and daylight > 0.4",
-        precondition=(
-            "wood_pickaxe >= 1 and food >= 2 and drink >= 2 and "
-            "(energy <= 3 or (daylight < 0.4 and energy <= 8))"
-        ),
-        interrupt=DANGER,
-        budget=350,
+        instruction="Sleep in the closed room until energy is full.",
+        success="energy >= 9",
+        precondition="enclosed and energy <= 8",
+        interrupt=_DANGER,
+        due=f"(energy <= 7 and {NIGHT}) or energy <= 2",
+        budget=300,
     )
 
 
-def _can_say(action: SubAction, words: Vocabulary) -> bool:
+def can_say(action: SubAction, book: RecipeBook) -> bool:
     """Whether the world has every word of the sub-action's predicates."""
+    texts = (action.success, action.precondition, action.interrupt, action.due)
+    return all(_is_known(text, book.words) for text in texts)
+
+
+def _first_known(words: Vocabulary, *texts: str, otherwise: str = "false") -> str:
+    """The first predicate the world has every word of."""
+    return next((text for text in texts if _is_known(text, words)), otherwise)
+
+
+def _is_known(text: str, words: Vocabulary) -> bool:
     try:
-        for text in (action.success, action.precondition, action.interrupt):
-            parse(text, words)
+        parse(text, words)
     except PredicateError:
         return False
     return True

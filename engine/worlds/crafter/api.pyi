@@ -158,6 +158,9 @@ def step_to_fence() -> Action | None:
     """Next action of closing the four sides of the nearest plant with stones, so that nothing can
     eat it; None when they are closed, or when no plant is known or no stone is held."""
 
+def fenced() -> bool:
+    """Whether a plant is known and all four sides of the nearest one are closed."""
+
 def explore(prefer: Literal["any", "grass", "mountain"] = "any") -> Action | None:
     """Next action towards the nearest unknown cell; `prefer` weighs the kind of land around
     it. None when everything that can be reached is known."""

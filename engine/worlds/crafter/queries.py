@@ -28,7 +28,7 @@ from engine.worlds.crafter.rows import (
     step_y,
 )
 from engine.worlds.crafter.shelter import danger, dodge, step_to_shelter, threat
-from engine.worlds.crafter.stones import step_to_fence
+from engine.worlds.crafter.stones import is_fenced, step_to_fence
 from engine.worlds.crafter.stub import (
     PRIMITIVE_FUNCTION,
     Function,
@@ -212,6 +212,11 @@ def _danger(players: Rows, index: int) -> bool:
 
 
 @compiled
+def _is_fenced(players: Rows, index: int) -> bool:
+    return is_fenced(players[index].memory)
+
+
+@compiled
 def _is_in_view(players: Rows, index: int, kind: int) -> bool:
     return is_in_view(players[index].memory, kind)
 
@@ -247,6 +252,7 @@ _PREPARE: Final[Mapping[str, Callable[..., Call]]] = {
     "step_to_place": _step_to_place,
     "explore": lambda prefer: _suggestion(moves.explore, _LANDS[prefer]),
     "step_to_fence": lambda: _suggestion(step_to_fence),
+    "fenced": lambda: _number(_is_fenced),
     "danger": lambda: _number(_danger),
     "threat": lambda: _number(_threat),
     "dodge": lambda: _suggestion(dodge),

@@ -119,6 +119,18 @@ def step_to_fence(players: Rows, index: int) -> int:
 
 
 @compiled
+def is_fenced(memory: Record) -> bool:
+    """Whether a plant is known and nothing can stand beside the nearest one."""
+    plant = _nearest_plant(memory)
+    if plant < 0:
+        return False
+    for side in range(4):
+        if is_floor(material_at(memory, plant // SIZE + step_x(side), plant % SIZE + step_y(side))):
+            return False
+    return True
+
+
+@compiled
 def _nearest_plant(memory: Record) -> int:
     """The nearest plant that is remembered, ripe or not; -1 for none."""
     best = FAR

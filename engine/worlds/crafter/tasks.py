@@ -1,4 +1,4 @@
-"""Tasks that can be set in Crafter: every achievement, and staying alive."""
+"""Tasks that can be set in Crafter: each achievement, all of them, and staying alive."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Final
 from engine.worlds.base import TaskSpec
 from engine.worlds.crafter.data import DAY_FRAMES, crafter_data
 
+ALL_ACHIEVEMENTS: Final = "all_achievements"
 _FIRST: Final = (
     "collect_diamond", "make_iron_pickaxe", "make_stone_pickaxe", "make_wood_pickaxe",
 )  # fmt: skip
@@ -44,8 +45,10 @@ def tasks() -> tuple[TaskSpec, ...]:
         crafter_data().achievements,
         key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST),
     )
+    everything = " and ".join(f"unlocked({name})" for name in crafter_data().achievements)
     return (
         *(TaskSpec(name, ACHIEVEMENT_WORDS[name], f"unlocked({name})") for name in names),
+        TaskSpec(ALL_ACHIEVEMENTS, "unlock every achievement", everything),
         TaskSpec("survive_day", "survive a day", f"frames >= {DAY_FRAMES} and health > 0"),
         TaskSpec(
             "survive_three_days", "survive three days", f"frames >= {3 * DAY_FRAMES} and health > 0"

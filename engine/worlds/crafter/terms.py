@@ -16,9 +16,10 @@ from engine.worlds.crafter.data import DAY_FRAMES, crafter_data
 from engine.worlds.crafter.rooms import is_enclosed
 from engine.worlds.crafter.rows import Record, Rows, count_in_view, is_in_view, is_near
 from engine.worlds.crafter.shelter import danger, threat
+from engine.worlds.crafter.stones import is_fenced
 
 SENSES: Final = ("daylight", "threat", "frames", "day_frame", "grass_in_view")
-FLAGS: Final = ("sleeping", "enclosed", "danger")
+FLAGS: Final = ("sleeping", "enclosed", "danger", "fenced")
 
 
 @functools.cache
@@ -72,7 +73,8 @@ def _fill_row(memory: Record, out: NDArray[np.float64]) -> None:
     out[at + 5] = memory.sleeping
     out[at + 6] = is_enclosed(memory)
     out[at + 7] = danger(memory)
-    at += 8
+    out[at + 8] = is_fenced(memory)
+    at += 9
     for number in range(ACHIEVEMENTS):
         out[at + number] = memory.unlocked[number]
     at += ACHIEVEMENTS

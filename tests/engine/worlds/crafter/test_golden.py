@@ -1,10 +1,10 @@
 """What players see, know and are told, frame by frame, against digests of an earlier engine.
 
-The first digests were made with memory, search, queries and observation in plain Python objects, and
-the compiled engine met them. Whoever changes behaviour on purpose makes them anew and says so here:
+The first digests were made with memory, search, queries and observation in plain Python objects,
+and the compiled engine met them. Whoever changes behaviour on purpose makes them anew and says so:
 
 - suggestions keep clear of zombies and wait for arrows, rooms may be won from water; new words and
-  queries (`danger`, `in_view`, `grass_in_view`, `day_frame`, `step_to_fence`).
+  queries (`danger`, `in_view`, `grass_in_view`, `day_frame`, `step_to_fence`, `fenced`).
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ GOALS = (
     ("step_near", ("table", "furnace")), ("step_to_shelter", ()), ("approach", ("path",)),
 )  # fmt: skip
 DIGESTS = (
-    "6d1e488ad870c932", "975c9c03fa31ffff", "25c29bf7a21724ef", "525177264bbf9274",
-    "9fbc96434c568c4f", "5cba36c205552ed9", "eac6ee0e4a7571ca", "e8a82f6264f4ad5d",
-    "639c29fc11f20360", "60bb3de87ace907e", "b8b963402e351459", "65f284c65bf434da",
-    "e942a1cf561b93d9", "260ec47dc99135af", "6306e562a07f5913",
+    "ab6b0c07e188d820", "330453db3a9097bc", "190301d2bcc2891c", "c177048841efdcd9",
+    "d2645417295d9a53", "49e70d86dc1cda00", "dfbfb1955c446c7a", "f20583509a7a1aac",
+    "a23ec6aac85ebbf5", "7819291dc31689a5", "dddad3b1a3d9bca8", "c336aa49a213d09e",
+    "477170b78524c516", "11f4b064eb537b98", "21f1c9cd2aa76443",
 )  # fmt: skip
 TOOLS = {"wood_pickaxe": 1, "stone_pickaxe": 1, "iron_pickaxe": 1}
 

@@ -26,7 +26,10 @@ def test_a_plant_is_fenced_on_all_sides(scene, drawing, stones):
     at = {cell: (x, y) for y, row in enumerate(rows) for x, cell in enumerate(row)}
     thing = at.get("p") or at["R"]
     plant = (START[0] + thing[0] - at["@"][0], START[1] + thing[1] - at["@"][1])
+    assert here.ask("fenced") is False
     here.repeat("step_to_fence", until=None, limit=60)
+    assert here.ask("fenced") is True
+    assert here.env.player.term("fenced") == 1
     assert not {"grass", "path", "sand"} & set(_sides(here, plant))
 
 
