@@ -151,6 +151,8 @@ class StudioApp(TerminalApp):
                 loop.remove_signal_handler(number)
 
     def _first_wish(self) -> Wish:
+        from studio.settings import is_true
+
         chosen = self.settings.run
         return Wish(
             task=self.settings.task,
@@ -158,6 +160,7 @@ class StudioApp(TerminalApp):
             agents=str(chosen.get("agents", "rules")),
             frames=int(chosen.get("frames", DEFAULT_FRAMES)),
             seed=int(chosen.get("seed", 0)),
+            fast_mode=is_true(chosen.get("fast_mode", False)),
         )
 
     # --- runs -------------------------------------------------------------------------------
@@ -180,6 +183,7 @@ class StudioApp(TerminalApp):
             "agents": wish.agents,
             "frames": wish.frames,
             "seed": wish.seed,
+            "fast_mode": wish.fast_mode,
         }
         try:
             config = await self.in_thread(lambda: self.settings.run_config(changes, task=wish.task))

@@ -16,6 +16,7 @@ from studio.cli_place import here
 from studio.paths import find_paths, shown_url
 from studio.program_name import NAME
 from studio.settings import unknown_variables
+from studio.words import FAST_MODE
 
 app = typer.Typer(
     help="Teach an embodied agent skills. Without a command the studio opens.",
@@ -32,6 +33,14 @@ app.add_typer(skills_app, name="skills")
 
 OutputOption = Annotated[
     Output, typer.Option("--output", "-o", help="Text for people, or one JSON object.")
+]
+FastModeOption = Annotated[
+    bool | None,
+    typer.Option(
+        "--fast-mode/--no-fast-mode",
+        help=f"Off unless allowed: {FAST_MODE}.",
+        show_default=False,
+    ),
 ]
 RunArgument = Annotated[
     str, typer.Argument(metavar="RUN", help="Id, beginning or end of it, or `latest`.")
@@ -114,6 +123,7 @@ def run(
     episode_length: Annotated[
         int | None, typer.Option(help="Env frames after which an episode ends.")
     ] = None,
+    fast_mode: FastModeOption = None,
     changes: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Any setting: training.n_envs=4"),
@@ -136,6 +146,7 @@ def run(
         "eval_episodes": episodes,
         "trials": trials,
         "episode_length": episode_length,
+        "fast_mode": fast_mode,
     }
     given = {name: value for name, value in named.items() if value is not None}
     for change in changes or ():
@@ -164,6 +175,7 @@ def resume(
     approve: Annotated[
         Literal["all"] | None, typer.Option(help="`all`: approve whatever it asks from here on.")
     ] = None,
+    fast_mode: FastModeOption = None,
     changes: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Go on otherwise: llm.max_cost_usd=5"),
@@ -173,6 +185,9 @@ def resume(
     """Go on with a run where it was stopped, interrupted or left waiting."""
     from studio.cli_run import go_on
 
+    given: dict[str, Any] = dict(_assignment(change) for change in changes or ())
+    if fast_mode is not None:
+        given["fast_mode"] = fast_mode
     raise typer.Exit(
         go_on(
             here(),
@@ -180,7 +195,7 @@ def resume(
             approve_all=approve == "all",
             headless=headless,
             output=output,
-            changes=dict(_assignment(change) for change in changes or ()),
+            changes=given,
         )
     )
 

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from skills_db.records import RunRecord, SkillKind, SkillRecord, SkillVersionRecord
 from studio.cli_output import Output, give, pairs, runnable, table
-from studio.words import ago, approver_words, duration, moment, percent, policy_words, shorten
+from studio.words import (
+    FAST_MODE,
+    ago,
+    approver_words,
+    duration,
+    moment,
+    percent,
+    policy_words,
+    shorten,
+)
 
 if TYPE_CHECKING:
     from studio.cli_place import Place
@@ -76,6 +85,7 @@ def _run_text(run: RunRecord, data: Mapping[str, Any]) -> str:
                 "state": run.seen_state.value + (f" ({run.detail})" if run.detail else ""),
                 "task": f"{run.task}, in {run.world}",
                 "agents": run.agents,
+                "fast mode": FAST_MODE if run.config.get("fast_mode") else None,
                 "frames": f"{_frames(run):,}",
                 "started": moment(run.created_at),
                 "changed": ago(run.updated_at),

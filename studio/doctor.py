@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal
@@ -20,6 +22,11 @@ _SIGNS: Mapping[Status, str] = {"ok": "ok", "missing": "missing", "broken": "BRO
 _REINSTALL = "Install the studio anew: make clean run"
 _MIN_FREE_GB, _SOME_FREE_GB = 0.2, 2.0
 _CONNECT_SECONDS = 2.0
+_PROBE_SECONDS = 20.0
+_TRY_LIMITS = (
+    "import dataclasses, json; from engine.sandbox.limits import confine_process; "
+    "print(json.dumps(dataclasses.asdict(confine_process())))"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +59,7 @@ def examine(env: Mapping[str, str]) -> tuple[Check, ...]:
         _gym,
         lambda: _package("sandbox", "pydantic-monty"),
         _bwrap,
+        _fast_mode,
         lambda: _llm(settings, env),
         lambda: _terminal(env),
         lambda: _database(paths),
@@ -172,6 +180,33 @@ def _bwrap() -> Check:
         f"{found.detail}; the sandbox works without this second wall",
         "Not needed. On Debian and Ubuntu: sudo apt install bubblewrap",
     )
+
+
+def _fast_mode() -> Check:
+    """Limits a process of its own as the training process would be, and asks what it got."""
+    from engine.run.fast_mode import EXTRA_MEMORY, confinement_told
+    from engine.sandbox.limits import Confinement
+
+    name, fix = "fast mode", "Not needed: fast mode is off unless you allow it."
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-c", _TRY_LIMITS],
+            capture_output=True,
+            text=True,
+            timeout=_PROBE_SECONDS,
+            check=True,
+        )
+        made = Confinement(**json.loads(done.stdout))
+    except (OSError, ValueError, TypeError, subprocess.SubprocessError) as error:
+        return Check(name, "missing", f"its limits could not be tried: {error}", fix)
+    limited = made.memory_bytes is not None
+    told = confinement_told(
+        replace(made, memory_bytes=EXTRA_MEMORY if limited else None),
+        beyond=" beyond torch's (no such limit on a GPU)",
+    )
+    whole = limited and made.open_files and not made.core_files and not made.new_privileges
+    detail = f"off unless allowed; its process is kept to {told}"
+    return Check(name, "ok", detail) if whole else Check(name, "missing", detail, fix)
 
 
 def _llm(settings: Settings, env: Mapping[str, str]) -> Check:

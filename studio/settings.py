@@ -301,6 +301,11 @@ def _check_keymap(keymap: Mapping[str, object], path: Path, text: str) -> None:
             )
 
 
+def is_true(value: object) -> bool:
+    """Whether a setting that is on or off is on, as the fields of a run read it."""
+    return str(value).lower() in ("true", "t", "yes", "y", "on", "1")
+
+
 def unknown_variables(env: Mapping[str, str]) -> tuple[str, ...]:
     """A sentence for each variable that looks like one of the studio's and is none."""
     found = [name for name in env if name.startswith(PREFIX) and "__" not in name]

@@ -180,3 +180,11 @@ def approver_words(by: str) -> str:
 def policy_words(name: str) -> str:
     """What a policy is called: `trained`, `untrained`, `code only`."""
     return name.replace("_", " ")
+
+
+FAST_MODE = (
+    "approved code runs inside the training process, which is faster: what keeps it in there is a "
+    "small language, a bound on every step and limits of that process, not the sandbox's wall; the "
+    "sandbox (Monty) still checks all code and runs what does not fit"
+)
+"""What a person allows with fast mode; everywhere in these words."""

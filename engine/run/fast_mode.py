@@ -60,11 +60,15 @@ def executors_told(fast: FastSandbox, actions: Iterable[CodedAction]) -> tuple[s
     return (*((here,) if names else ()), *left)
 
 
-def confinement_told(made: Confinement) -> str:
-    """What keeps the training process in, in words."""
+def confinement_told(made: Confinement, *, beyond: str = "") -> str:
+    """What keeps the training process in, in words.
+
+    Args:
+        beyond: what the memory comes on top of.
+    """
     memory, files = made.memory_bytes, made.open_files
     parts = [
-        "no limit of memory" if memory is None else f"at most {memory / GIB:.1f} GiB of memory",
+        "no limit of memory" if memory is None else f"{memory / GIB:.1f} GiB of memory{beyond}",
         "no limit of open files" if files is None else f"{files:,} open files",
         "core files as the system has them" if made.core_files else "no core files",
         "rights as the system has them" if made.new_privileges else "no new rights",

@@ -10,7 +10,17 @@ from textual.content import Content
 
 from studio.widgets.paint import STYLES, painted, spread, toned
 from studio.widgets.run_status import run_agents
-from studio.words import KINDS, ago, compact, duration, moment, percent, plural, state_sign
+from studio.words import (
+    FAST_MODE,
+    KINDS,
+    ago,
+    compact,
+    duration,
+    moment,
+    percent,
+    plural,
+    state_sign,
+)
 
 if TYPE_CHECKING:
     from skills_db.records import RunRecord
@@ -71,6 +81,8 @@ def page(
         ("last sign", moment(last_sign, now)),
         ("lasted", duration((last_sign - run.created_at).total_seconds())),
     ]
+    if run.config.get("fast_mode"):
+        facts.append(("fast mode", FAST_MODE))
     lines += [Content.assemble(toned(f"{name:<12}", "muted"), text) for name, text in facts]
     lines += _advice(run, failure, log_tail)
     lines += _gave(run.result)

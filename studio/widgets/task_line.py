@@ -1,4 +1,4 @@
-"""The task line: what should be learnt, where, by which agents, in how many frames."""
+"""The task line: what should be learnt, where, by which agents, in how many frames, how fast."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from textual.widgets import Input, Label, Select, Static
 from studio import keymap
 from studio.counts import CountError, parse_count
 from studio.widgets.paint import MUTED
+from studio.words import FAST_MODE
 
 AGENTS = (("rules", "rules"), ("llm", "llm"))
+EXECUTORS = (("the sandbox", "monty"), ("fast mode", "fast"))
 AGENT_WORDS = {
     "rules": "rules: no model, no key, no network",
     "llm": "llm: a language model plans and writes the code",
@@ -32,6 +34,7 @@ class Wish:
     agents: str
     frames: int
     seed: int
+    fast_mode: bool = False
 
 
 class TaskInput(Input):
@@ -65,7 +68,7 @@ class TaskLine(Vertical):
         wish = self._wish
         yield Label("What should be learnt?", classes="task-title", markup=False)
         yield TaskInput(wish.task, placeholder="a task in words", id="task")
-        with Horizontal(id="task-options"):
+        with Horizontal(classes="task-options"):
             yield Label("world", markup=False)
             worlds = [(name, name) for name in self._worlds]
             yield Select(worlds, value=wish.world, allow_blank=False, compact=True, id="world")
@@ -75,6 +78,10 @@ class TaskLine(Vertical):
             yield TaskInput(f"{wish.frames:,}", compact=True, id="frames")
             yield Label("seed", markup=False)
             yield TaskInput(str(wish.seed), compact=True, id="seed")
+        with Horizontal(classes="task-options"):
+            yield Label("in training, approved code runs in", markup=False)
+            chosen = "fast" if wish.fast_mode else "monty"
+            yield Select(EXECUTORS, value=chosen, allow_blank=False, compact=True, id="executor")
         yield Static(markup=False, id="task-note")
 
     def on_mount(self) -> None:
@@ -94,12 +101,18 @@ class TaskLine(Vertical):
             agents=self.agents,
             frames=parse_count(self.query_one("#frames", Input).value, "frames"),
             seed=parse_count(self.query_one("#seed", Input).value, "the seed"),
+            fast_mode=self.fast_mode,
         )
 
     @property
     def agents(self) -> str:
         """The agents chosen now."""
         return str(self.query_one("#agents", Select).value)
+
+    @property
+    def fast_mode(self) -> bool:
+        """Whether fast mode is allowed."""
+        return bool(self.query_one("#executor", Select).value == "fast")
 
     def begin_anew(self) -> None:
         """The keyboard to the task, all of it selected."""
@@ -130,11 +143,13 @@ class TaskLine(Vertical):
             return
         self.post_message(self.Submitted(wish))
 
-    @on(Select.Changed, "#agents")
+    @on(Select.Changed, "#agents, #executor")
     @on(Input.Changed)
     def _note(self) -> None:
         agents, parts = self.agents, []
         parts.append(Content.styled(AGENT_WORDS.get(agents, agents), MUTED))
         if agents == "llm" and self._missing:
             parts.append(Content.styled(f"! {self._missing}", "$text-warning"))
+        if self.fast_mode:
+            parts.append(Content.styled(f"fast mode: {FAST_MODE}", MUTED))
         self.query_one("#task-note", Static).update(Content("\n").join(parts))

@@ -63,6 +63,23 @@ def test_what_is_needed_and_not_there_is_broken(installed):
         assert found.fix
 
 
+def test_what_would_keep_fast_mode_in_is_tried(monkeypatch):
+    found = doctor._fast_mode()
+    assert found.status == "ok", found
+    for limit in ("4.0 GiB of memory", "open files", "no core files", "no new rights"):
+        assert limit in found.detail
+    monkeypatch.setattr(doctor, "_TRY_LIMITS", "print('nonsense')")
+    found = doctor._fast_mode()
+    assert found.status == "missing"
+    assert found.fix
+    weak = '{"memory_bytes": null, "open_files": 9, "core_files": false, "new_privileges": true}'
+    monkeypatch.setattr(doctor, "_TRY_LIMITS", f"print('{weak}')")
+    found = doctor._fast_mode()
+    assert found.status == "missing"
+    assert "no limit of memory" in found.detail
+    assert "rights as the system has them" in found.detail
+
+
 def test_a_look_that_fails_is_a_finding_and_no_crash(monkeypatch, cli):
     def _torch() -> doctor.Check:
         raise OSError("libtorch.so: cannot open shared object file")

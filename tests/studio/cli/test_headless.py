@@ -42,6 +42,14 @@ def test_a_run_that_finishes_gives_its_result_and_nothing_else(cli, process, dat
     assert "\x1b" not in answer.err
 
 
+def test_fast_mode_is_allowed_for_one_run_at_a_time(cli, process, database):
+    process(FINISH)
+    for options, allowed in (((), False), (("--fast-mode",), True), (("--no-fast-mode",), False)):
+        run = database.journal.run(cli(*RUN, *options).json["run"])
+        assert run.config["fast_mode"] is allowed
+        assert ("fast mode" in cli("runs", "show", run.id).out) is allowed
+
+
 def test_episodes_of_an_evaluation_are_not_told_one_by_one(cli, process):
     process("""
 for policy in ("code_only", "trained"):

@@ -34,3 +34,11 @@ def test_what_a_run_is_cannot_be_changed(cli, process, database):
     assert answer.code == 2
     assert "`frames` of a run cannot be changed" in answer.err
     assert database.journal.run(run.id).config["frames"] == 100_000
+
+
+def test_fast_mode_may_be_allowed_and_forbidden_again(cli, process, database):
+    process(STOP)
+    run = _stopped(database)
+    for option, allowed in (("--fast-mode", True), ("--no-fast-mode", False)):
+        assert cli("resume", run.id, "--headless", option).code == 130
+        assert database.journal.run(run.id).config["fast_mode"] is allowed

@@ -9,7 +9,13 @@ import pytest
 from engine.errors import ConfigError
 from studio.key_names import key_problem
 from studio.keymap import KEYS
-from studio.settings import Settings, load_settings, save_setting, unknown_variables
+from studio.settings import (
+    Settings,
+    is_true,
+    load_settings,
+    save_setting,
+    unknown_variables,
+)
 
 
 @pytest.fixture
@@ -94,11 +100,12 @@ def test_the_command_line_wins_over_the_environment_and_that_over_the_file(file)
         ("[llm]\ntheme = 'x'", "line 2: `theme` does not belong into [llm]", "top of the file"),
         ("frames = 5000", "line 1: `frames` does not stand at the top", "below [run]"),
         (
-            "[training]\nbatch_size = 60",
-            "line 2: `training.batch_size` cannot be 60: batch_size 60 must divide",
+            "[training]\nbatch_size = 6",
+            "line 2: `training.batch_size` cannot be 6: input should be greater than or equal to 8",
             "another value",
         ),
-        ("[training]\n\nn_envs = 3", "line 3: `training.n_envs` cannot be 3: batch_size 64", ""),
+        ("[training]\n\nn_envs = 0", "line 3: `training.n_envs` cannot be 0: input should", ""),
+        ("[run]\nfast_mode = 'perhaps'", "line 2: `fast_mode` cannot be 'perhaps'", ""),
         ("[training]\nnet_arch = ['x']", "line 2: `training.net_arch.0` cannot be 'x'", ""),
         ("[run]\nagents = '" + "x" * 10_000 + "'", "xxx...xxx", ""),
         ("x" * 10_000 + " = 1", "xxx...xxx", ""),
@@ -126,7 +133,7 @@ def test_every_key_of_the_registry_can_be_sent():
     ("changes", "says"),
     [
         ({"task": "foo"}, "The task is no setting"),
-        ({"training.batch_size": 60}, "`training.batch_size` cannot be 60: batch_size 60 must"),
+        ({"training.batch_size": 6}, "`training.batch_size` cannot be 6: input should"),
         ({"training": 3}, "`training` cannot be 3"),
         ({"y" * 10_000: 1}, "yyy...yyy"),
     ],
@@ -137,6 +144,23 @@ def test_a_change_that_cannot_be_is_refused(changes, says):
     assert says in caught.value.message
     assert caught.value.hint
     assert len(caught.value.message) < 500
+
+
+def test_fast_mode_is_off_unless_it_is_allowed(file, tmp_path):
+    assert Settings().run_config().fast_mode is False
+    assert load_settings(file("[run]\nfast_mode = true\n"), {}).run_config().fast_mode is True
+    env = {"RLGPT_STUDIO_RUN__FAST_MODE": "yes"}
+    settings = load_settings(tmp_path / "no.toml", env)
+    assert settings.run_config().fast_mode is True
+    assert settings.run_config({"fast_mode": False}).fast_mode is False
+
+
+@pytest.mark.parametrize(
+    ("value", "on"), [(True, True), ("yes", True), ("1", True), (False, False), ("off", False)]
+)
+def test_a_switch_is_read_as_the_fields_of_a_run_read_it(value, on):
+    assert is_true(value) is on
+    assert Settings().run_config({"fast_mode": value}).fast_mode is on
 
 
 def test_a_list_may_come_by_the_environment(tmp_path):

@@ -11,6 +11,7 @@ from textual.widgets import Input, OptionList, Select
 from skills_db.records import RunState
 from studio.screens.dialogs import ErrorDialog
 from studio.screens.start import StartScreen
+from studio.words import FAST_MODE
 
 HEAVY = ("sqlalchemy", "pydantic", "numpy", "gymnasium", "torch", "openai", "numba", "psutil")
 FIRST_PAINT = """
@@ -69,6 +70,7 @@ async def test_enter_starts_the_offered_task(make_app, until, launched, database
     assert (run.task, run.world, run.agents) == ("collect a diamond", "crafter", "rules")
     assert run.state is RunState.CREATED
     assert (run.config["frames"], run.config["approve"], run.config["seed"]) == (100_000, "ask", 0)
+    assert run.config["fast_mode"] is False
 
 
 async def test_a_run_may_be_started_from_the_command_line(paths, until, launched, database):
@@ -99,6 +101,26 @@ async def test_the_fields_of_the_task_line_reach_the_run(make_app, until, launch
         (run,) = database.journal.runs()
     assert (run.task, run.agents) == ("collect iron", "llm")
     assert (run.config["frames"], run.config["seed"]) == (1_500_000, 7)
+
+
+async def test_fast_mode_is_chosen_and_said_in_words(make_app, until, launched, database):
+    app = make_app()
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.is_painted)
+        executor = app.screen.query_one("#executor", Select)
+        assert executor.value == "monty"
+        executor.value = "fast"
+        await pilot.pause()
+        assert FAST_MODE in note(app)
+        app.screen.query_one("#task", Input).focus()
+        await pilot.press("enter")
+        await until(pilot, lambda: launched)
+        (run,) = database.journal.runs()
+    assert run.config["fast_mode"] is True
+    app = make_app(run={"fast_mode": "yes"})
+    async with app.run_test() as pilot:
+        await until(pilot, lambda: app.is_painted)
+        assert app.screen.query_one("#executor", Select).value == "fast"
 
 
 async def test_what_cannot_start_says_why_and_keeps_what_was_typed(make_app, until, launched):

@@ -13,6 +13,8 @@ from skills_db.database import Database
 from studio.app import StudioApp
 from studio.screens.runs import RunsScreen
 from studio.widgets.pick_list import PickList
+from studio.widgets.run_rows import page as run_page
+from studio.words import FAST_MODE
 
 Settle = Callable[[Pilot[str]], Awaitable[None]]
 OpenScreen = Callable[[Pilot[str], str], Awaitable[None]]
@@ -195,3 +197,17 @@ async def test_no_run_yet_and_back(
         await pilot.press("escape")
         await settle(pilot)
         assert not isinstance(studio.screen, RunsScreen)
+
+
+def test_fast_mode_is_said_on_the_page_of_a_run_that_was_allowed_it(database: Database) -> None:
+    pages = []
+    for allowed in (False, True):
+        run = database.journal.create_run(
+            kind="task",
+            task="collect coal",
+            world="crafter",
+            agents="rules",
+            config={"fast_mode": allowed},
+        )
+        pages.append(str(run_page(run, 80, run.created_at)))
+    assert [FAST_MODE in text for text in pages] == [False, True]
