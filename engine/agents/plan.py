@@ -123,7 +123,8 @@ class Trial(Record):
     gained: dict[str, float]
     """Terms of the world that changed, after minus before."""
     started: bool = True
-    """False when the precondition could not be brought about, so the code never ran."""
+    """False when nothing is known against the code: its precondition could not be brought about, so
+    it never ran, or the player died while it had yielded."""
 
 
 class Critique(Record):

@@ -31,6 +31,8 @@ RESUMPTIONS = 25
 RELIEF_FRAMES = 200
 """Env frames the approved actions have to deal with what interrupted."""
 _POLL_FRAMES = 10
+_CLOCKS = ("frames", "day_frame")
+"""Terms that change by themselves: nothing that was gained."""
 
 
 class _Stopped(Exception):
@@ -57,7 +59,8 @@ class TrialRunner:
     snapshots reached are kept, so a new version of the code starts from the same moments.
 
     An execution that is interrupted is taken up again once the approved actions have dealt with the
-    interruption, as in real use; budget and frames count those of the code alone.
+    interruption and it is due again, as in real use; budget and frames count those of the code
+    alone.
     """
 
     def __init__(
@@ -142,7 +145,7 @@ class TrialRunner:
             )
         stage.env.restore(start.snapshot)
         before = dict(stage.env.player.terms())
-        end, actions = stage.attempt()
+        end, actions, conclusive = stage.attempt()
         after = stage.env.player.terms()
         return Trial(
             sub_action=action.name,
@@ -153,10 +156,11 @@ class TrialRunner:
             detail=end.detail,
             frames=end.frames,
             actions=actions,
+            started=conclusive,
             gained={
                 name: value - before[name]
                 for name, value in after.items()
-                if value != before[name] and name != "frames"
+                if value != before[name] and name not in _CLOCKS
             },
         )
 
@@ -205,7 +209,9 @@ class _Stage:
         self._program = program
         self._interrupt = parse(action.interrupt, words)
         self._success = parse(action.success, words)
-        self._calm = parse(f"not ({action.interrupt})", words)
+        again = "true" if action.due == "false" else action.due
+        self._calm = parse(f"not ({action.interrupt}) and ({again})", words)
+        self._has_time = again != "true"
         self._executive = runner.executive(helpers)
         self._indices = {helper.name: i for i, helper in enumerate(helpers, options.primitives)}
 
@@ -231,8 +237,13 @@ class _Stage:
                 return "the player died"
         return ""
 
-    def attempt(self) -> tuple[OptionEnd, tuple[tuple[str, int], ...]]:
-        """The code from here to its end, taken up again after interruptions."""
+    def attempt(self) -> tuple[OptionEnd, tuple[tuple[str, int], ...], bool]:
+        """The code from here to its end, taken up again after interruptions.
+
+        Returns:
+            how it ended, its primitive actions, and whether the end was its own: False when the
+            player died while it had yielded.
+        """
         action = self._action
         frames, actions, breaks = 0, list[tuple[str, int]](), 0
         while True:
@@ -249,12 +260,14 @@ class _Stage:
             again = end.outcome == "interrupted" and breaks < RESUMPTIONS
             if not again or frames >= action.max_frames:
                 break
-            if self.bring_about(self._calm, RELIEF_FRAMES, wait=False) == "the player died":
-                end = OptionEnd("died", f"after an interruption: {end.detail}", 0)
-                break
+            # What is not due again yet, as in the night, is worth waiting for.
+            relief = self.bring_about(self._calm, RELIEF_FRAMES, wait=self._has_time)
+            if relief == "the player died":
+                why = f"while it had yielded: {end.detail}"
+                return OptionEnd("died", why, frames), tuple(actions), False
             breaks += 1
         detail = f"{end.detail} (after {breaks} interruptions)" if breaks else end.detail
-        return OptionEnd(end.outcome, detail, frames), tuple(actions)
+        return OptionEnd(end.outcome, detail, frames), tuple(actions), True
 
     def _play(
         self,

@@ -87,7 +87,7 @@ class ProgramWriter:
             "find_bedroom": lambda: ("shelter", {}),
             "find_sickroom": lambda: ("shelter", {}),
             "survive": lambda: ("survive", {}),
-            "look_around": lambda: ("roam", {**done, "prefer": "any"}),
+            "look_around": lambda: ("roam", {**done, "prefer": "grass"}),
             "flee": lambda: ("flee", {"block": "", "first": "step_away()"}),
             "block": lambda: (
                 "flee",

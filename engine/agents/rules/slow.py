@@ -26,7 +26,7 @@ from engine.agents.rules.steps import GATHER_FRAMES, StepWriter
 from engine.errors import AgentError
 from engine.worlds.base import World
 
-ROAM_FRAMES = 20
+ROAM_FRAMES = 100
 FAR_TOOLS = 2
 """What takes this many crafted things before it can be collected lies deep in the mountains."""
 
@@ -55,7 +55,7 @@ class RulesSlowAgent:
         if earlier:
             return self._revised(context, earlier, critiques)
         chain = chain_for(self._world, context.task)
-        coded = self._coded(context, subtask, chain)
+        coded = self._coded(subtask, chain)
         learnt = self._learnt(context, subtask, chain)
         if not coded and not learnt:
             raise AgentError(
@@ -66,7 +66,7 @@ class RulesSlowAgent:
 
     # --- the first plan -----------------------------------------------------------------
 
-    def _coded(self, context: TaskContext, subtask: Subtask, chain: Chain) -> tuple[SubAction, ...]:
+    def _coded(self, subtask: Subtask, chain: Chain) -> tuple[SubAction, ...]:
         if subtask.name == STAY_ALIVE:
             rests = survival.rests(self._book) if has_shelter(chain) else ()
             return (*survival.reflexes(self._book), *rests, *manoeuvres(self._book))
@@ -75,7 +75,7 @@ class RulesSlowAgent:
             return ()
         coded = StepWriter(self._book, chain).sub_actions(step)
         many = len(chain.leaves()) > 1 and step is chain.steps[-1]
-        return (*coded, _look_around(self._book, context)) if many else coded
+        return (*coded, _look_around(self._book)) if many else coded
 
     def _learnt(
         self, context: TaskContext, subtask: Subtask, chain: Chain
@@ -198,17 +198,17 @@ def _shared(actions: tuple[SubAction, ...], total: int) -> tuple[SubAction, ...]
     )
 
 
-def _look_around(book: RecipeBook, context: TaskContext) -> SubAction:
+def _look_around(book: RecipeBook) -> SubAction:
     """What is left to do when nothing else is."""
     return SubAction(
         name="look_around",
         mode="code",
         reason=(
-            "When nothing else is to be done, unknown land may bring what is still missing; to "
-            "explore it is a search over the remembered map."
+            "When nothing else is to be done, a meal in sight is what is needed next, and unknown "
+            "land may bring what is missing; to explore it is a search over the remembered map."
         ),
-        instruction="Explore for a few frames.",
-        success=context.task.success,
+        instruction="Explore until a cow is in view.",
+        success="in_view(cow)",
         interrupt=survival.interrupt(book),
         budget=ROAM_FRAMES,
     )

@@ -175,6 +175,36 @@ def test_the_budget_counts_over_interruptions(sandbox: Sandbox) -> None:
     assert (trial.outcome, trial.frames) == ("out_of_frames", 45)
 
 
+def test_a_death_while_the_code_had_yielded_is_not_held_against_it(sandbox: Sandbox) -> None:
+    drown = sub_action("into_lava", "false", precondition="frames >= 10")
+
+    def kill(env: WorldEnv, caption: str) -> None:
+        if caption.startswith("prologue") and env.player.term("frames") > 10:
+            env.unwrapped.game.player.health = 0  # type: ignore[attr-defined]
+
+    runner = TrialRunner(WORLD, sandbox, PLAN, seeds=(3,), on_frame=kill)
+    wait = sub_action("wait", "drink <= 7", interrupt="frames >= 20 and frames <= 60", budget=150)
+    (trial,) = runner.run(wait, proposal(wait, IDLE), (coded_action(drown, proposal(drown, IDLE)),))
+    assert trial.outcome == "died"
+    assert trial.detail.startswith("while it had yielded")
+    assert not trial.started
+
+
+def test_what_is_not_due_again_is_waited_for(sandbox: Sandbox) -> None:
+    wait = sub_action(
+        "wait",
+        "drink <= 7",
+        interrupt="frames == 20",
+        due="frames <= 20 or frames >= 90",
+        budget=150,
+    )
+    runner = TrialRunner(WORLD, sandbox, PLAN, seeds=(3,))
+    (trial,) = runner.run(wait, proposal(wait, IDLE), ())
+    assert trial.outcome == "success"
+    assert trial.frames == 60, "20 before the interruption, 40 after it"
+    assert trial.gained["drink"] == -6, "and 70 in between"
+
+
 def test_code_that_fails_at_run_time_names_the_line(sandbox: Sandbox) -> None:
     code = "def run() -> str:\n    act('noop')\n    return str(1 // 0)\n"
     (trial,) = _one(sandbox, code)
