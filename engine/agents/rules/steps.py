@@ -196,7 +196,7 @@ class StepWriter:
         target = step.target
         side = self._is_side(step)
         weapon = "stone_sword" if self._chain.step("make_stone_sword") else None
-        armed = f" and {weapon} >= 1" if weapon and step.kind == "defeat" else ""
+        armed = f" and {weapon} >= 1 and {self._day}" if weapon and step.kind == "defeat" else ""
         due = f"in_view({target}) and {survival.STRONG}{armed}" if side else self._safe
         hunting = SubAction(
             name=f"{'chase' if side else 'hunt'}_{target}",
