@@ -16,9 +16,15 @@ Flags = NDArray[np.bool_]
 
 
 class Conditions:
-    """Views, shape (size, coded actions) or (size, goals), into one table of truths."""
+    """Views, shape (size, coded actions), (size, goals) or (size, 1), into one table of truths."""
 
-    def __init__(self, batch: WorldBatch, options: OptionSet, goals: Sequence[Predicate]) -> None:
+    def __init__(
+        self,
+        batch: WorldBatch,
+        options: OptionSet,
+        goals: Sequence[Predicate],
+        alert: Predicate,
+    ) -> None:
         self._batch = batch
         groups = (
             options.preconditions,
@@ -26,13 +32,19 @@ class Conditions:
             options.successes,
             options.interrupts,
             goals,
+            [alert],
         )
         self._table = PredicateTable([p for group in groups for p in group], batch.term_names)
         self._values: Flags = np.zeros((batch.size, self._table.size), np.bool_)
         ends = np.cumsum([len(group) for group in groups])[:-1]
-        self.preconditions, self.dues, self.successes, self.interrupts, self.goals = np.split(
-            self._values, ends, axis=1
-        )
+        (
+            self.preconditions,
+            self.dues,
+            self.successes,
+            self.interrupts,
+            self.goals,
+            self.alerts,
+        ) = np.split(self._values, ends, axis=1)
 
     def refresh(self) -> None:
         """Check everything anew, after the batch has moved on."""

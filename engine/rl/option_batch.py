@@ -49,6 +49,8 @@ class Rechoice:
     """`edge`: in the frame in which its interrupt rule comes true; `level`: while it holds."""
     every: int = 0
     """Also every so many frames; 0 for never, 1 lets the policy end an option at any frame."""
+    alert: str = "false"
+    """Predicate: also in every frame while it holds, and in the first after."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +90,8 @@ class _Place:
     was_interrupt: bool = False
     since: int = 0
     """Frames since the policy was asked."""
+    alert: bool = False
+    """Whether it was asked under alert."""
     aside: OptionExecution | None = None
     """Yielded to something else, and may go on later."""
     aside_index: int = -1
@@ -134,12 +138,17 @@ class OptionBatch:
         self.seeds = seeds
         words = options.world.vocabulary()
         named = {**goals, TASK: task_success}
-        self._conditions = Conditions(batch, options, [parse(p, words) for p in named.values()])
+        self._rechoice = rechoice or Rechoice()
+        self._conditions = Conditions(
+            batch,
+            options,
+            [parse(predicate, words) for predicate in named.values()],
+            parse(self._rechoice.alert, words),
+        )
         self.goals = GoalTracker(tuple(named), self.size)
         bonus = bonus or Bonus()
         self._bonus = np.array([bonus.task if n == TASK else bonus.goal for n in named])
         self._gamma = gamma
-        self._rechoice = rechoice or Rechoice()
         self._end_on_success = end_on_success
         self._on_frame = on_frame
         self._view = BatchView(batch, 0)
@@ -170,6 +179,11 @@ class OptionBatch:
     def seed(self, place: int) -> int:
         """World seed of the episode at a place."""
         return self._places[place].seed
+
+    @property
+    def alert(self) -> NDArray[np.bool_]:
+        """Where the alert of the `Rechoice` holds now, shape (size,)."""
+        return self._conditions.alerts[:, 0]
 
     @property
     def waiting(self) -> Ints:
@@ -259,6 +273,7 @@ class OptionBatch:
             return False
         place.following = following
         place.since = 0
+        place.alert = bool(self._conditions.alerts[number, 0])
         self._actions[number] = following
         self._rewards[number] = 0.0
         self._discounts[number] = 1.0
@@ -347,7 +362,11 @@ class OptionBatch:
         interrupt = bool(self._conditions.interrupts[number, option])
         fired = interrupt and (self._rechoice.interrupt == "level" or not place.was_interrupt)
         place.was_interrupt = interrupt
-        due = 0 < self._rechoice.every <= place.since
+        due = (
+            place.alert
+            or bool(self._conditions.alerts[number, 0])
+            or 0 < self._rechoice.every <= place.since
+        )
         return "yielded" if fired or due else None
 
     def _ending(self, number: int, step: BatchStep) -> str:

@@ -11,9 +11,21 @@ from numpy.typing import NDArray
 from engine.rl.option_batch import Rechoice
 from engine.rl.option_set import Mask
 from engine.rl.options import CodedAction
+from engine.rl.plan_features import feature_count
 from engine.worlds.base import Observation, PlayerState, World
 
 Ints = NDArray[np.int64]
+
+
+def can_go_on(observations: Observation, coded: int) -> Ints:
+    """Number of the coded action that stands still and that code would let go on; -1 for none."""
+    if not coded:
+        return np.full(len(observations), -1, np.int64)
+    _, _, running, comes_next = np.split(
+        observations[:, observations.shape[1] - feature_count(coded) :] > 0, 4, axis=1
+    )
+    both = running & comes_next
+    return np.where(both.any(axis=1), both.argmax(axis=1), -1)
 
 
 class Policy(Protocol):
@@ -75,6 +87,7 @@ class RandomPolicy:
 class ExecutivePolicy:
     """The coded actions in plan order, nothing learnt.
 
+    What can go on goes on, unless its own rule interrupts it; else the executive is asked.
     When the executive has nothing to do, or names an action that may not run now (it has just
     ended without acting), a random primitive is taken, so that the world changes.
     """
@@ -118,7 +131,11 @@ class ExecutivePolicy:
     ) -> Ints:
         """The executive's coded action, else a random primitive."""
         chosen = np.empty(len(places), np.int64)
+        going_on = can_go_on(observations, len(self._indices))
         for row, place in enumerate(places.tolist()):
+            if going_on[row] >= 0:
+                chosen[row] = self._primitives + going_on[row]
+                continue
             action = self._executives[place].choose(players[row])
             index = None if action is None else self._indices[action.name]
             if index is None or not masks[row, index]:

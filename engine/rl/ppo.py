@@ -19,6 +19,7 @@ from engine.rl.acting import act, values_of
 from engine.rl.decision_buffer import DecisionBuffer
 from engine.rl.network import PlanPolicy
 from engine.rl.option_batch import Finished, OptionBatch
+from engine.rl.reflex import Guide
 
 
 class SmdpPPO(MaskablePPO):
@@ -64,35 +65,63 @@ class SmdpPPO(MaskablePPO):
             self._actor = copy.deepcopy(self.policy).to("cpu")
 
     def collect(
-        self, batch: OptionBatch, on_finished: Callable[[Finished], None] | None = None
+        self,
+        batch: OptionBatch,
+        on_finished: Callable[[Finished], None] | None = None,
+        guide: Guide | None = None,
     ) -> None:
         """Fill the buffer with `n_steps` frames of every place; all must have begun an episode.
 
         Args:
             on_finished: told of the decisions that ended in each frame.
+            guide: acts where the policy is not in charge. Where it never is in `n_steps` frames,
+                as many are played once more.
         """
         buffer = self.decisions
         buffer.reset()
         if self._actor is not self.policy:
             self._actor.load_state_dict(self.policy.state_dict())
         self._actor.set_training_mode(False)
-        for _ in range(self.n_steps):
-            self._choose(batch)
-            finished = batch.advance()
-            self._close(finished)
-            self.num_timesteps += batch.size
-            if on_finished is not None:
-                on_finished(finished)
-        self._close(batch.interrupt_all())
+        if guide is not None:
+            guide.restart()
+        while not len(buffer):
+            for _ in range(self.n_steps):
+                self._choose(batch, guide)
+                if guide is not None:
+                    guide.before()
+                finished = batch.advance()
+                self._close(finished if guide is None else guide.paid(finished))
+                self.num_timesteps += batch.size
+                if on_finished is not None:
+                    on_finished(finished)
+        rest = batch.interrupt_all()
+        if guide is None:
+            self._close(rest)
         buffer.finish(values_of(self._actor, batch.observe(np.arange(batch.size))))
 
-    def _choose(self, batch: OptionBatch) -> None:
+    def _choose(self, batch: OptionBatch, guide: Guide | None) -> None:
         waiting = batch.waiting
         while waiting.size:
-            observations, masks = batch.observe(waiting), batch.masks(waiting)
-            chosen, values, log_probs = act(self._actor, observations, masks)
-            self.decisions.open(waiting, observations, chosen, values, log_probs, masks)
-            waiting = batch.choose(waiting, chosen)
+            left: list[NDArray[np.int64]] = []
+            if guide is not None:
+                closed = ~batch.alert[waiting]
+                left.append(guide.drive(waiting[closed]))
+                waiting = waiting[~closed]
+            if waiting.size:
+                left.append(self._decide(waiting, batch, guide))
+            waiting = np.sort(np.concatenate(left))
+
+    def _decide(
+        self, places: NDArray[np.int64], batch: OptionBatch, guide: Guide | None
+    ) -> NDArray[np.int64]:
+        """The policy chooses; places whose choice ended without a frame."""
+        observations = batch.observe(places)
+        masks = batch.masks(places) if guide is None else guide.masks(places, observations)
+        chosen, values, log_probs = act(self._actor, observations, masks)
+        self.decisions.open(places, observations, chosen, values, log_probs, masks)
+        if guide is not None:
+            guide.note(places, observations, chosen)
+        return batch.choose(places, chosen)
 
     def _close(self, finished: Finished) -> None:
         rewards = finished.rewards

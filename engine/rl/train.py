@@ -14,7 +14,10 @@ import safetensors.torch
 import torch
 from stable_baselines3.common.utils import set_random_seed
 
+from engine.agents.executive import PlanExecutive
+from engine.agents.plan import Plan
 from engine.config import TrainingConfig
+from engine.errors import ConfigError
 from engine.events import CheckpointSaved, Event, LogLine, TrainingStarted
 from engine.rl.checkpoint import load_checkpoint, save_checkpoint
 from engine.rl.confidence import lower_bound
@@ -26,8 +29,10 @@ from engine.rl.network import PlanPolicy, policy_settings
 from engine.rl.option_batch import Bonus, OptionBatch, Rechoice
 from engine.rl.option_set import OptionSet
 from engine.rl.options import CodedAction, ProgramLoader
+from engine.rl.policies import ExecutivePolicy
 from engine.rl.policy_file import PolicyFile, PolicySpec
 from engine.rl.ppo import SmdpPPO, linear
+from engine.rl.reflex import Guide, Reflex
 from engine.rl.training_state import (
     Boundary,
     from_checkpoint,
@@ -59,8 +64,18 @@ class TrainingJob:
     checkpoint_file: Path
     minutes: float | None = None
     """Wall-clock budget beside the frames, pauses not counted; the first to be spent ends it."""
+    reflex: Reflex | None = None
+    """Makes the policy take over only behind a gate; code acts by the `plan` elsewhere."""
+    plan: Plan | None = None
     seed_limit: int = 1_000_000
     """World seeds of training stay below; held-out seeds start there."""
+
+    @property
+    def rechoice(self) -> Rechoice:
+        """When running options are put to the policy."""
+        if self.reflex is not None:
+            return Rechoice(alert=self.reflex.gate)
+        return Rechoice(self.config.interruption, self.config.recheck_frames)
 
     @property
     def fingerprint(self) -> str:
@@ -77,6 +92,8 @@ class TrainingJob:
             "seed": self.seed,
             "episode_length": self.episode_length,
             "seed_limit": self.seed_limit,
+            "reflex": None if self.reflex is None else asdict(self.reflex),
+            "plan": None if self.plan is None else self.plan.model_dump(mode="json"),
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -157,11 +174,16 @@ class Trainer:
                 monitor.go_on(from_checkpoint(checkpoint, job.fingerprint, model, batch, seeds))
                 self._saved_at = monitor.counters.frames
             self._report(self._started(options, model))
-            ended = self._learn(model, batch, seeds, monitor)
+            ended = self._learn(model, batch, seeds, monitor, self._guide(batch))
             return self._result(model, batch, monitor, ended)
 
     def _learn(
-        self, model: SmdpPPO, batch: OptionBatch, seeds: TrainingSeeds, monitor: TrainingMonitor
+        self,
+        model: SmdpPPO,
+        batch: OptionBatch,
+        seeds: TrainingSeeds,
+        monitor: TrainingMonitor,
+        guide: Guide | None,
     ) -> Ended:
         guard = Guard(model)
         boundary = take_boundary(model, batch, seeds, monitor.counters)
@@ -169,7 +191,7 @@ class Trainer:
         try:
             while ended is None:
                 self._valve.ask()
-                model.collect(batch, monitor.see)
+                model.collect(batch, monitor.see, guide)
                 self._update(model, guard, monitor)
                 self._report(monitor.updated(model))
                 boundary = take_boundary(model, batch, seeds, monitor.counters)
@@ -235,6 +257,21 @@ class Trainer:
             CheckpointSaved(frames=boundary.counters.frames, file=str(file), sha256=sha256)
         )
 
+    def _guide(self, batch: OptionBatch) -> Guide | None:
+        job = self._job
+        if job.reflex is None:
+            return None
+        plan = job.plan
+        if plan is None:
+            raise ConfigError(
+                "a policy behind a gate needs a plan to act by elsewhere",
+                "Give the training job its plan.",
+            )
+        executive = ExecutivePolicy(
+            lambda: PlanExecutive(plan, job.actions, job.world), job.actions, job.world, job.seed
+        )
+        return Guide(job.reflex, batch, executive)
+
     def _batch(self, worlds: WorldBatch, options: OptionSet, seeds: TrainingSeeds) -> OptionBatch:
         job = self._job
         return OptionBatch(
@@ -245,7 +282,7 @@ class Trainer:
             goals=job.goals,
             task_success=job.task_success,
             bonus=Bonus(goal=job.config.goal_bonus, task=job.config.task_bonus),
-            rechoice=Rechoice(job.config.interruption, job.config.recheck_frames),
+            rechoice=job.rechoice,
             end_on_success=job.config.end_on_success,
             on_frame=self._on_frame,
             tick=self._valve.tick,
@@ -297,8 +334,10 @@ class Trainer:
             actions=job.actions,
             net_arch=job.config.net_arch,
             plan_prior=job.config.plan_prior,
-            interruption=job.config.interruption,
-            recheck_frames=job.config.recheck_frames,
+            interruption=job.rechoice.interrupt,
+            recheck_frames=job.rechoice.every,
+            gate=None if job.reflex is None else job.reflex.gate,
+            choices=() if job.reflex is None else job.reflex.choices,
             frames=counters.frames,
             seed=job.seed,
             task_success=job.task_success,

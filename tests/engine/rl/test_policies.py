@@ -36,21 +36,23 @@ def spec(make_action):
     )
 
 
-def choices(policy, mask, seed, count=200):
+def choices(policy, mask, seed, count=200, width=11):
     """What is chosen at place 0 in an episode of this seed."""
     policy.begin_episode(0, seed)
     chance = np.random.default_rng(0)
-    seen = chance.normal(size=(count, 1, 11)).astype(np.float32)
+    # Below zero: no feature of the plan says yes.
+    seen = -np.abs(chance.normal(size=(count, 1, width))).astype(np.float32)
     here, masks = np.array([0]), np.array([mask])
     return [policy.choose(here, observation, [None], masks).item() for observation in seen]
 
 
-def together(policy, masks, seeds, count=200):
+def together(policy, masks, seeds, count=200, width=11):
     """What is chosen at several places at once, in episodes of these seeds, by place."""
     for place, seed in enumerate(seeds):
         policy.begin_episode(place, seed)
     chance = np.random.default_rng(0)
-    seen = chance.normal(size=(count, 1, 11)).astype(np.float32)
+    # Below zero: no feature of the plan says yes.
+    seen = -np.abs(chance.normal(size=(count, 1, width))).astype(np.float32)
     places = np.arange(len(seeds))
     rows = [
         policy.choose(places, np.repeat(one, len(seeds), axis=0), [None] * len(seeds), masks)
@@ -85,9 +87,9 @@ def test_each_episode_has_an_executive_of_its_own(world, make_action):
 
     policy = ExecutivePolicy(executive, actions, world)
     masks = np.ones((2, 9), np.bool_)
-    assert together(policy, masks, seeds=(1, 2), count=3) == [[6] * 3, [7] * 3]
+    assert together(policy, masks, seeds=(1, 2), count=3, width=18) == [[6] * 3, [7] * 3]
     policy.begin_episode(1, 3)
-    chosen = policy.choose(np.array([1, 0]), np.zeros((2, 11), np.float32), [None] * 2, masks)
+    chosen = policy.choose(np.array([1, 0]), np.zeros((2, 18), np.float32), [None] * 2, masks)
     assert chosen.tolist() == [8, 6]
 
 

@@ -1,0 +1,162 @@
+"""A policy in charge only while a gate is open: learning what code is bad at, on its own terms.
+
+In a fight one frame decides, and what it was worth is known some frames later. Paid by the
+world's reward alone, over a whole episode, that is buried in everything else that happens. So a
+reflex has a subtask of its own: while its `gate` holds it chooses every single frame, it is paid
+by its own reward, and what comes after the gate has closed counts nothing. Everywhere else the
+plan's code acts as it would alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.errors import ConfigError
+from engine.rl.option_set import Mask
+from engine.worlds.base import Observation
+
+if TYPE_CHECKING:
+    from engine.rl.option_batch import Finished, OptionBatch
+    from engine.rl.policies import Policy
+
+Ints = NDArray[np.int64]
+OFF_PLAN: Final = "off_plan"
+"""In a reward: what a frame is worth in which the policy does not follow the plan."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reflex:
+    """What a policy is in charge of, and what it is paid for."""
+
+    gate: str
+    """Predicate: while it holds the policy chooses every frame."""
+    reward: Mapping[str, float]
+    """Worth of a rise of each term by one, and of a frame `off_plan`; training only."""
+    choices: tuple[str, ...] = ()
+    """Names of the actions it may choose beside what the plan would do; all when empty."""
+
+
+def follows_plan(observations: Observation, actions: Ints, n_actions: int, coded: int) -> Mask:
+    """Whether each action is what code alone would do, shape (rows,)."""
+    first = n_actions - coded
+    comes_next = observations[:, observations.shape[1] - coded :] > 0
+    rows = np.arange(len(actions))
+    found: Mask = (actions >= first) & comes_next[rows, np.maximum(actions - first, 0)]
+    return found
+
+
+class Choices:
+    """Narrows masks to the choices of a reflex and to what the plan would do."""
+
+    def __init__(self, names: tuple[str, ...], coded: int, choices: tuple[str, ...]) -> None:
+        """Prepare.
+
+        Raises:
+            ConfigError: there is no action of that name.
+        """
+        unknown = sorted(set(choices) - set(names))
+        if unknown:
+            raise ConfigError(
+                f"the policy cannot choose {', '.join(unknown)}: there is no such action",
+                f"There are: {', '.join(names)}.",
+            )
+        self._allowed: Mask = np.array([not choices or name in choices for name in names])
+        self._coded = coded
+
+    def narrow(self, masks: Mask, observations: Observation) -> Mask:
+        """Masks of the same shape in which only these are left."""
+        allowed = np.broadcast_to(self._allowed, masks.shape).copy()
+        if self._coded:
+            wide = observations.shape[1]
+            comes_next = observations[:, wide - self._coded :] > 0
+            running = observations[:, wide - 2 * self._coded : wide - self._coded] > 0
+            allowed[:, masks.shape[1] - self._coded :] |= comes_next | running
+        narrowed: Mask = masks & allowed
+        return narrowed
+
+
+class Guide:
+    """Leads a batch while the gate is closed, and pays the policy while it is open."""
+
+    def __init__(self, reflex: Reflex, batch: OptionBatch, driver: Policy) -> None:
+        """Prepare; the batch must be made with the gate as the `alert` of its `Rechoice`.
+
+        Raises:
+            ConfigError: the reward names a term that the world does not have.
+        """
+        options = batch.options
+        terms = batch.batch.term_names
+        unknown = sorted(set(reflex.reward) - {*terms, OFF_PLAN})
+        if unknown:
+            raise ConfigError(
+                f"the reward names {', '.join(unknown)}, which this world does not know",
+                f"Use {OFF_PLAN} and: {', '.join(terms)}.",
+            )
+        self._batch = batch
+        self._driver = driver
+        self._choices = Choices(options.names, len(options.actions), reflex.choices)
+        self._weights = np.array([reflex.reward.get(name, 0.0) for name in terms])
+        self._off_plan = reflex.reward.get(OFF_PLAN, 0.0)
+        self._off: Mask = np.zeros(batch.size, np.bool_)
+        self._decides: Mask = np.zeros(batch.size, np.bool_)
+        self._before = batch.batch.terms.copy()
+
+    def restart(self) -> None:
+        """Forget what the driver knew of the episodes: a training goes on from here anywhere."""
+        for place in range(self._batch.size):
+            self._driver.begin_episode(place, self._batch.seed(place))
+
+    def drive(self, places: Ints) -> Ints:
+        """Let code act at the places whose gate is closed; those that need another choice."""
+        batch, players = self._batch, self._batch.batch.players
+        self._decides[places] = False
+        chosen = self._driver.choose(
+            places,
+            batch.observe(places),
+            [players[place] for place in places.tolist()],
+            batch.masks(places),
+        )
+        return batch.choose(places, chosen)
+
+    def masks(self, places: Ints, observations: Observation) -> Mask:
+        """What the policy may choose."""
+        return self._choices.narrow(self._batch.masks(places), observations)
+
+    def note(self, places: Ints, observations: Observation, actions: Ints) -> None:
+        """The policy has decided at these places."""
+        options = self._batch.options
+        follows = follows_plan(observations, actions, len(options), len(options.actions))
+        self._decides[places] = True
+        self._off[places] = ~follows
+
+    def before(self) -> None:
+        """A frame is about to be played."""
+        np.copyto(self._before, self._batch.batch.terms)
+
+    def paid(self, finished: Finished) -> Finished:
+        """The policy's own decisions of a frame, with their own reward, and over with the gate."""
+        own = self._decides[finished.places]
+        places = finished.places[own]
+        over = finished.over[own]
+        after = self._batch.batch.terms[places].copy()
+        # A new episode has begun there: whoever died has nothing left, whoever was cut the same.
+        cut = finished.cut[own]
+        after[over] = np.where(cut[over, None], self._before[places[over]], 0.0)
+        rewards = (after - self._before[places]) @ self._weights + self._off_plan * self._off[
+            places
+        ]
+        closed = over | ~self._batch.alert[places]
+        return replace(
+            finished,
+            places=places,
+            rewards=rewards,
+            discounts=finished.discounts[own],
+            frames=finished.frames[own],
+            over=closed,
+            cut=np.zeros(len(places), np.bool_),
+        )
