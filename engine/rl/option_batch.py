@@ -102,8 +102,9 @@ class _Place:
 class OptionBatch:
     """Episodes whose actions are primitives and coded actions.
 
-    Observation: the world's, followed by `plan_features`. Episodes begin by themselves; a place
-    for which the source has no more seeds rests.
+    Observation: the world's; with coded actions then the terms that their predicates speak of,
+    and `plan_features`. Episodes begin by themselves; a place for which the source has no more
+    seeds rests.
     """
 
     def __init__(
@@ -134,7 +135,9 @@ class OptionBatch:
         self.batch = batch
         self.options = options
         self.size = batch.size
-        self.observation_size = batch.observation_size + feature_count(len(options.actions))
+        coded = len(options.actions)
+        self._terms_seen = len(batch.term_names) if coded else 0
+        self.observation_size = batch.observation_size + self._terms_seen + feature_count(coded)
         self.seeds = seeds
         words = options.world.vocabulary()
         named = {**goals, TASK: task_success}
@@ -214,7 +217,11 @@ class OptionBatch:
             conditions.interrupts[places],
             running,
         )
-        return np.concatenate((self.batch.observe(places), features), axis=1, dtype=np.float32)
+        # What the plan's predicates can say, the policy can see; counts and clocks on one scale.
+        terms = np.log1p(np.maximum(self.batch.terms[places, : self._terms_seen], 0.0))
+        return np.concatenate(
+            (self.batch.observe(places), terms * _TERM_SCALE, features), axis=1, dtype=np.float32
+        )
 
     def masks(self, places: Ints) -> Mask:
         """Which actions may be chosen now, shape (len(places), actions).
@@ -469,4 +476,5 @@ class OptionBatch:
 
 
 _NEVER: Final = Never()
+_TERM_SCALE: Final = 0.5
 _NOTHING: Final = np.zeros((0, 0), np.float32)

@@ -50,4 +50,4 @@ def plan_features(
         candidates[calm, running[calm]] = True
         first = candidates.argmax(axis=1)
         features[rows, 3, first] = candidates[rows, first]
-    return features.reshape(places, -1) * np.float32(FEATURE_WEIGHT)
+    return features.reshape(places, len(FEATURES) * actions) * np.float32(FEATURE_WEIGHT)

@@ -105,7 +105,8 @@ class SmdpPPO(MaskablePPO):
             left: list[NDArray[np.int64]] = []
             if guide is not None:
                 closed = ~batch.alert[waiting]
-                left.append(guide.drive(waiting[closed]))
+                if closed.any():
+                    left.append(guide.drive(waiting[closed]))
                 waiting = waiting[~closed]
             if waiting.size:
                 left.append(self._decide(waiting, batch, guide))
