@@ -10,7 +10,8 @@ import numpy as np
 
 from engine.events import TrainingMetrics
 from engine.rl.control import Valve
-from engine.rl.option_batch import Finished, OptionBatch
+from engine.rl.decisions import Finished
+from engine.rl.option_batch import OptionBatch
 from engine.rl.ppo import SmdpPPO
 from engine.rl.training_state import Counters, FinishedEpisode
 

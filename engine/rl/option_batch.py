@@ -9,17 +9,19 @@ one frame at a time, whoever acts in them, so none ever waits for another.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from dataclasses import replace
+from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.rl.conditions import Conditions, Never, TableCondition
+from engine.rl.decisions import Bonus, Finished, Rechoice
 from engine.rl.episodes import EpisodeSummary, SeedSource
 from engine.rl.goals import GoalTracker
 from engine.rl.option_set import Mask, OptionSet
-from engine.rl.options import OptionEnd, OptionExecution
+from engine.rl.options import OptionEnd
+from engine.rl.place import Place
 from engine.rl.plan_features import feature_count, plan_features
 from engine.rl.watched import BatchView, OnFrame
 from engine.worlds.base import REST, BatchStep, Observation, WorldBatch
@@ -29,74 +31,6 @@ Ints = NDArray[np.int64]
 
 TASK: Final = "<task>"
 """Name under which the task's own predicate is tracked; no identifier, so it cannot clash."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bonus:
-    """Extra reward in training, paid once per episode; zero in evaluation."""
-
-    goal: float = 0.0
-    """For each goal of the plan that comes true."""
-    task: float = 0.0
-    """For the task itself."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rechoice:
-    """When a coded action that still runs is put to the policy, which may let it go on."""
-
-    interrupt: Literal["edge", "level"] = "edge"
-    """`edge`: in the frame in which its interrupt rule comes true; `level`: while it holds."""
-    every: int = 0
-    """Also every so many frames; 0 for never, 1 lets the policy end an option at any frame."""
-    alert: str = "false"
-    """Predicate: also in every frame while it holds, and in the first after."""
-
-
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """Decisions that ended with a frame; arrays with one entry per decision."""
-
-    places: Ints
-    rewards: NDArray[np.float64]
-    """`sum(gamma**j * r_j)`, with bonuses."""
-    discounts: NDArray[np.float64]
-    """`gamma**k`."""
-    frames: Ints
-    over: NDArray[np.bool_]
-    """The episode ended with it."""
-    cut: NDArray[np.bool_]
-    """The episode did not end by itself but ran out of frames."""
-    last: Observation
-    """What was seen last in the episodes that were cut, in the order of `places[cut]`."""
-    outcomes: tuple[str, ...]
-    """How coded actions ended: an `Outcome`; `died`, `done` (the task is) or `cut` (out of frames)
-    with the episode; `yielded` when they can go on; empty for primitives."""
-    summaries: tuple[EpisodeSummary, ...]
-    """Of the episodes that ended."""
-
-
-@dataclass(slots=True)
-class _Place:
-    """One place of the batch between two frames."""
-
-    seed: int = 0
-    running: OptionExecution | None = None
-    """Runs, or stands still until the policy has chosen."""
-    index: int = -1
-    """Of the running one in the action space."""
-    following: int = 0
-    """The primitive the running one wants next."""
-    was_interrupt: bool = False
-    since: int = 0
-    """Frames since the policy was asked."""
-    alert: bool = False
-    """Whether it was asked under alert."""
-    aside: OptionExecution | None = None
-    """Yielded to something else, and may go on later."""
-    aside_index: int = -1
-    spent: set[int] = field(default_factory=set)
-    """Coded actions that ended in this very state without a frame: asking again is no use."""
 
 
 class OptionBatch:
@@ -156,7 +90,7 @@ class OptionBatch:
         self._on_frame = on_frame
         self._view = BatchView(batch, 0)
         self._tick = tick
-        self._places = [_Place() for _ in range(self.size)]
+        self._places = [Place() for _ in range(self.size)]
         self._actions: Ints = np.full(self.size, REST, np.int64)
         self._chosen: Ints = np.zeros(self.size, np.int64)
         self._open: NDArray[np.bool_] = np.zeros(self.size, np.bool_)
@@ -269,7 +203,7 @@ class OptionBatch:
         self.decisions[number] += 1
         self._chosen[number] = action
         if action < self.options.primitives:
-            self._put_aside(place)
+            place.put_aside()
             following: int | OptionEnd = action
         else:
             self.coded_decisions[number] += 1
@@ -289,16 +223,14 @@ class OptionBatch:
         self._open[number] = True
         return True
 
-    def _run(self, number: int, place: _Place, action: int) -> int | OptionEnd:
+    def _run(self, number: int, place: Place, action: int) -> int | OptionEnd:
         """The next primitive of a coded action that goes on, is taken up again, or begins."""
         option = action - self.options.primitives
         if place.running is not None and place.index == action:
             return place.following
-        wanted = place.aside if place.aside_index == action else None
-        if wanted is not None:
-            # Taken out first: what runs now takes its place, and both can go on.
-            place.aside = None
-        self._put_aside(place)
+        # Taken out first: what runs now takes its place, and both can go on.
+        wanted = place.take_up(action)
+        place.put_aside()
         player = self.batch.players[number]
         place.index = action
         place.was_interrupt = bool(self._conditions.interrupts[number, option])
@@ -308,15 +240,6 @@ class OptionBatch:
         success = TableCondition(self._conditions.successes, number, option)
         place.running = self.options.execution(action, _NEVER, success)
         return place.running.begin(player)
-
-    def _put_aside(self, place: _Place) -> None:
-        """Keep what stands still for later, in place of what was kept before."""
-        if place.running is None:
-            return
-        if place.aside is not None:
-            place.aside.drop("another action was interrupted since")
-        place.aside, place.aside_index = place.running, place.index
-        place.running = None
 
     def advance(self) -> Finished:
         """One frame everywhere; what ended with it."""
@@ -354,7 +277,7 @@ class OptionBatch:
         place.spent.clear()
         execution = place.running
         if over:
-            self._end_executions(place, died=bool(step.terminated[number]))
+            place.end(died=bool(step.terminated[number]))
             return "" if execution is None else self._ending(number, step)
         if execution is None:
             return ""
@@ -364,31 +287,19 @@ class OptionBatch:
             return following.outcome
         place.following = following
         self._actions[number] = following
-        place.since += 1
-        option = place.index - self.options.primitives
-        interrupt = bool(self._conditions.interrupts[number, option])
-        fired = interrupt and (self._rechoice.interrupt == "level" or not place.was_interrupt)
-        place.was_interrupt = interrupt
-        due = (
-            place.alert
-            or bool(self._conditions.alerts[number, 0])
-            or 0 < self._rechoice.every <= place.since
+        asks = place.asks(
+            self._rechoice,
+            interrupt=bool(
+                self._conditions.interrupts[number, place.index - self.options.primitives]
+            ),
+            alert=bool(self._conditions.alerts[number, 0]),
         )
-        return "yielded" if fired or due else None
+        return "yielded" if asks else None
 
     def _ending(self, number: int, step: BatchStep) -> str:
         if not step.terminated[number]:
             return "cut"
         return "done" if self._end_on_success and self.goals.reached[number, -1] else "died"
-
-    def _end_executions(self, place: _Place, *, died: bool) -> None:
-        if place.running is not None:
-            outcome: Literal["died", "out_of_frames"] = "died" if died else "out_of_frames"
-            place.running.cut(outcome, "the episode ended")
-            place.running = None
-        if place.aside is not None:
-            place.aside.drop("the episode ended")
-            place.aside = None
 
     def _finish(self, places: Ints, outcomes: tuple[str, ...], step: BatchStep) -> Finished:
         """Collect what ended and begin new episodes where one is over."""
@@ -435,11 +346,7 @@ class OptionBatch:
         """
         places = np.flatnonzero(self._open)
         for place in self._places:
-            for execution in (place.running, place.aside):
-                if execution is not None:
-                    execution.drop("the rollout ended")
-            place.running = place.aside = None
-            place.spent.clear()
+            place.forget()
         self._waits[places] = True
         self._open[places] = False
         no = np.zeros(len(places), np.bool_)

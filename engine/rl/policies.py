@@ -8,7 +8,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.rl.option_batch import Rechoice
+from engine.rl.decisions import Rechoice
 from engine.rl.option_set import Mask
 from engine.rl.options import CodedAction
 from engine.rl.plan_features import feature_count

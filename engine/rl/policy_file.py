@@ -15,7 +15,7 @@ from pydantic import Field
 
 from engine.agents.plan import Record
 from engine.errors import ConfigError, EngineError
-from engine.rl.option_batch import Rechoice
+from engine.rl.decisions import Rechoice
 from engine.rl.option_set import Mask
 from engine.rl.options import CodedAction
 from engine.rl.policies import Policy
@@ -34,7 +34,7 @@ class PolicySpec(Record):
 
     world: str
     observation_size: int = Field(gt=0)
-    """Of the option environment: the world's observation and one entry per coded action."""
+    """Of an `OptionBatch`: with coded actions, the terms and what the plan says are part of it."""
     primitives: tuple[str, ...]
     actions: tuple[CodedAction, ...]
     net_arch: tuple[int, ...]
@@ -42,7 +42,7 @@ class PolicySpec(Record):
     """How much the network follows the plan before training (`engine.rl.network`)."""
     interruption: Literal["edge", "level"] = "edge"
     recheck_frames: int = Field(default=0, ge=0)
-    """When running options are put to the policy (`engine.rl.option_batch.Rechoice`)."""
+    """When running options are put to the policy (`engine.rl.decisions.Rechoice`)."""
     gate: str | None = None
     """Predicate: the policy is in charge only while it holds, the plan's code elsewhere."""
     choices: tuple[str, ...] = ()

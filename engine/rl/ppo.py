@@ -17,8 +17,9 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 from engine.rl.acting import act, values_of
 from engine.rl.decision_buffer import DecisionBuffer
+from engine.rl.decisions import Finished
 from engine.rl.network import PlanPolicy
-from engine.rl.option_batch import Finished, OptionBatch
+from engine.rl.option_batch import OptionBatch
 from engine.rl.reflex import Guide
 
 

@@ -21,7 +21,8 @@ from engine.rl.option_set import Mask
 from engine.worlds.base import Observation
 
 if TYPE_CHECKING:
-    from engine.rl.option_batch import Finished, OptionBatch
+    from engine.rl.decisions import Finished
+    from engine.rl.option_batch import OptionBatch
     from engine.rl.policies import Policy
 
 Ints = NDArray[np.int64]

@@ -22,11 +22,12 @@ from engine.events import CheckpointSaved, Event, LogLine, TrainingStarted
 from engine.rl.checkpoint import load_checkpoint, save_checkpoint
 from engine.rl.confidence import lower_bound
 from engine.rl.control import Control, Stopped, Valve
+from engine.rl.decisions import Bonus, Rechoice
 from engine.rl.divergence import HALVINGS, Diverged, Guard
 from engine.rl.episodes import TrainingSeeds
 from engine.rl.monitor import TrainingMonitor
 from engine.rl.network import PlanPolicy, policy_settings
-from engine.rl.option_batch import Bonus, OptionBatch, Rechoice
+from engine.rl.option_batch import OptionBatch
 from engine.rl.option_set import OptionSet
 from engine.rl.options import CodedAction, ProgramLoader
 from engine.rl.policies import ExecutivePolicy

@@ -10,8 +10,9 @@ import gymnasium
 import numpy as np
 import pytest
 
+from engine.rl.decisions import Finished
 from engine.rl.episodes import ListedSeeds, TrainingSeeds
-from engine.rl.option_batch import Finished, OptionBatch
+from engine.rl.option_batch import OptionBatch
 from engine.rl.option_set import OptionSet
 from engine.rl.options import CodedAction
 from engine.sandbox.turns import Raised, Returned, Turn, WorldCall

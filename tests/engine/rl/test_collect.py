@@ -8,7 +8,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from engine.rl.option_batch import Bonus, Rechoice
+from engine.rl.decisions import Bonus, Rechoice
 from engine.rl.ppo import SmdpPPO
 
 NOOP, LEFT, RIGHT, UP, DOWN, TAKE, CODED, OTHER = range(8)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engine.rl.control import Valve
+from engine.rl.decisions import Finished
 from engine.rl.monitor import TrainingMonitor
-from engine.rl.option_batch import Finished
 from engine.rl.ppo import SmdpPPO
 from engine.rl.training_state import Counters, FinishedEpisode
 

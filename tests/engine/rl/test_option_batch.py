@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from engine.errors import ConfigError
-from engine.rl.option_batch import Bonus, Rechoice
+from engine.rl.decisions import Bonus, Rechoice
 from engine.rl.option_set import OptionSet
 
 NOOP, LEFT, RIGHT, UP, DOWN, TAKE, CODED, OTHER = range(8)
@@ -62,9 +62,12 @@ def test_running_out_of_frames_gives_what_was_seen_last(begun, decide, make_acti
     assert finished.outcomes == ("cut",)
     assert finished.summaries[0].frames == 3
     seen = [1, 0, 0, 3 / 5, 0, 1]
+    assert batch.batch.term_names == ("frames", "gems", "x", "on_gem", "unlocked(take_gem)")
+    # log1p(3) / 2 of three frames and the third column.
+    terms = [0.6931472, 0, 0.6931472, 0, 0]
     may_run, done, running, comes_next = 3, 0, 0, 3
-    expected = np.array([*seen, may_run, done, running, comes_next], np.float32)
-    assert np.array_equal(finished.last, expected[None])
+    expected = np.array([*seen, *terms, may_run, done, running, comes_next], np.float32)
+    assert np.allclose(finished.last, expected[None], rtol=0, atol=1e-6)
 
 
 def test_dying_in_the_last_frame_is_death(begun, decide, make_action):

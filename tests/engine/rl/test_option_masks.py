@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.rl.option_batch import Bonus, Rechoice
+from engine.rl.decisions import Bonus, Rechoice
 from engine.rl.plan_features import FEATURE_WEIGHT, plan_features
 
 NOOP, LEFT, RIGHT, UP, DOWN, TAKE, CODED = range(7)
@@ -48,7 +48,7 @@ def test_the_observation_ends_with_what_the_plan_says(begun, decide, make_action
     second = make_action("second", success="x >= 1")
     third = make_action("third", success="false")
     batch = begun(first, second, third, gem=(1, 1))
-    assert batch.observe(HERE).shape == (1, batch.observation_size) == (1, 6 + 4 * 3)
+    assert batch.observe(HERE).shape == (1, batch.observation_size) == (1, 6 + 5 + 4 * 3)
     assert said(batch) == {"may_run": [1, 2], "done": [], "running": [], "comes_next": [1]}
     decide(batch, RIGHT)
     assert said(batch) == {"may_run": [1, 2], "done": [1], "running": [], "comes_next": [2]}
@@ -93,6 +93,19 @@ def test_plan_features_of_several_places():
         [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
     ]
     assert told.tolist() == expected
+
+
+def test_between_world_and_plan_stand_the_terms_on_one_scale(begun, make_action):
+    batch = begun(make_action(), starts=[((0, 0), (5, 5)), ((5, 0), (5, 0))])
+    assert batch.batch.term_names == ("frames", "gems", "x", "on_gem", "unlocked(take_gem)")
+    batch.batch.terms[0] = [np.e**4 - 1, -7, 0, 0, 0]
+    terms = batch.observe(np.array([1, 0]))[:, 6:11]
+    half_log_two, half_log_six = 0.34657359, 0.89587973
+    assert terms.dtype == np.float32
+    assert terms == pytest.approx(
+        np.array([[0, 0, half_log_six, half_log_two, 0], [2, 0, 0, 0, 0]]), abs=1e-6
+    ), "what is below zero counts as zero"
+    assert np.array_equal(batch.observe(np.arange(2))[:, :6], batch.batch.observe(np.arange(2)))
 
 
 def test_without_code_the_plan_says_nothing(begun):

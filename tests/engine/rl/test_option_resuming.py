@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engine.rl.option_batch import Rechoice
+from engine.rl.decisions import Rechoice
 
 NOOP, LEFT, RIGHT, UP, DOWN, TAKE, CODED, OTHER = range(8)
 HERE = np.array([0])

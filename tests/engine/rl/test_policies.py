@@ -8,7 +8,7 @@ import safetensors.torch
 import torch
 
 from engine.errors import EngineError
-from engine.rl.option_batch import Rechoice
+from engine.rl.decisions import Rechoice
 from engine.rl.policies import ExecutivePolicy, RandomPolicy
 from engine.rl.policy_file import NetworkPolicy, PolicySpec
 

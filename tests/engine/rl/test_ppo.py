@@ -10,8 +10,8 @@ from sb3_contrib import MaskablePPO
 from stable_baselines3.common.utils import set_random_seed
 from stable_baselines3.common.vec_env import DummyVecEnv
 
+from engine.rl.decisions import Rechoice
 from engine.rl.episodes import TrainingSeeds
-from engine.rl.option_batch import Rechoice
 from engine.rl.ppo import SmdpPPO
 
 SETTINGS = {"n_steps": 32, "batch_size": 32, "n_epochs": 2, "gamma": 0.9, "device": "cpu"}
