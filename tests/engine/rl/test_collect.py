@@ -1,45 +1,16 @@
-"""Rollouts of coded actions as PPO sees them, with a critic whose values one can read off.
-
-The critic's value of a state is the player's column, the discount and lambda are 1/2.
-"""
+"""Rollouts of coded actions as PPO sees them, with a critic whose values one can read off."""
 
 from __future__ import annotations
 
 import pytest
-import torch
 
 from engine.rl.decisions import Bonus, Rechoice
-from engine.rl.ppo import SmdpPPO
 
 NOOP, LEFT, RIGHT, UP, DOWN, TAKE, CODED, OTHER = range(8)
-COLUMN = 3
-"""Where the observation has the player's column, in fifths."""
 EACH_CELL = {
     "goals": {"one": "x >= 1", "two": "x >= 2", "three": "x >= 3"},
     "bonus": Bonus(goal=1.0),
 }
-
-
-def collect(batch, *preferred, frames):
-    """A rollout of a policy that takes the first of these actions that it may."""
-    model = SmdpPPO(
-        "MlpPolicy",
-        batch,
-        n_steps=frames,
-        gamma=0.5,
-        gae_lambda=0.5,
-        policy_kwargs={"net_arch": []},
-        device="cpu",
-    )
-    with torch.no_grad():
-        for layer in (model.policy.action_net, model.policy.value_net):
-            layer.weight.zero_()
-            layer.bias.zero_()
-        model.policy.value_net.weight[0, COLUMN] = 5.0
-        for rank, action in enumerate(reversed(preferred), start=1):
-            model.policy.action_net.bias[action] = 100.0 * rank
-    model.collect(batch)
-    return model
 
 
 def found(model):
@@ -53,7 +24,7 @@ def found(model):
     )
 
 
-def test_one_that_ends_by_itself_and_one_cut_by_the_end_of_the_rollout(begun, make_action):
+def test_one_that_ends_by_itself_and_one_cut_by_the_end_of_the_rollout(collect, begun, make_action):
     batch = begun(make_action(code="hop"), **EACH_CELL)
     second = 0.0 + 0.5 * 4 - 3
     first = 1.75 + 0.125 * 3 - 0 + 0.125 * 0.5 * second
@@ -64,17 +35,19 @@ def test_one_that_ends_by_itself_and_one_cut_by_the_end_of_the_rollout(begun, ma
     assert batch.waiting.tolist() == [0]
 
 
-def test_death_is_worth_nothing(begun, make_action):
+def test_death_is_worth_nothing(collect, begun, make_action):
     batch = begun(make_action(code="east"), at=(3, 5))
     assert found(collect(batch, CODED, frames=2)) == ([CODED], [3], [-0.5 - 3])
 
 
-def test_an_episode_out_of_frames_is_worth_what_it_would_have_gone_on_with(begun, make_action):
+def test_an_episode_out_of_frames_is_worth_what_it_would_have_gone_on_with(
+    collect, begun, make_action
+):
     batch = begun(make_action(code="east"), length=2, **EACH_CELL)
     assert found(collect(batch, CODED, frames=2)) == ([CODED], [0], [1.5 + 0.25 * 2 - 0])
 
 
-def test_what_follows_an_episode_is_not_its_future(begun, make_action):
+def test_what_follows_an_episode_is_not_its_future(collect, begun, make_action):
     # Both episodes begin in column 1, so a value that leaked over the border would show.
     batch = begun(make_action(code="east"), starts=[((1, 0), (5, 5))], length=2)
     batch.batch.envs[0]._starts.append(((1, 0), (5, 5)))
@@ -83,7 +56,7 @@ def test_what_follows_an_episode_is_not_its_future(begun, make_action):
     assert found(collect(batch, CODED, frames=3)) == ([CODED, CODED], [1, 1], [cut, last])
 
 
-def test_an_interrupted_one_goes_on_as_another_decision(begun, make_action):
+def test_an_interrupted_one_goes_on_as_another_decision(collect, begun, make_action):
     batch = begun(make_action(code="east", interrupt="x >= 2"), **EACH_CELL)
     second = 1 + 0.5 * 3 - 2
     first = 1.5 + 0.25 * 2 - 0 + 0.25 * 0.5 * second
@@ -99,13 +72,13 @@ def test_an_interrupted_one_goes_on_as_another_decision(begun, make_action):
         (Rechoice("edge", 4), [0, 2]),
     ],
 )
-def test_rechoice_says_where_decisions_begin(begun, make_action, rechoice, values):
+def test_rechoice_says_where_decisions_begin(collect, begun, make_action, rechoice, values):
     batch = begun(make_action(code="east", interrupt="x >= 2"), rechoice=rechoice)
     actions, seen, _ = found(collect(batch, CODED, frames=5))
     assert (actions, seen) == ([CODED] * len(values), values)
 
 
-def test_one_that_takes_no_frame_is_followed_by_another_choice(begun, make_action):
+def test_one_that_takes_no_frame_is_followed_by_another_choice(collect, begun, make_action):
     batch = begun(make_action(code="nothing"), **EACH_CELL)
     fourth = 1 + 0.5 * 2 - 1
     third = 0 + 1 * 1 - 1 + 1 * 0.5 * fourth
@@ -117,7 +90,7 @@ def test_one_that_takes_no_frame_is_followed_by_another_choice(begun, make_actio
     assert model.num_timesteps == 2, "frames, not decisions"
 
 
-def test_places_with_options_of_different_lengths(begun, make_action):
+def test_places_with_options_of_different_lengths(collect, begun, make_action):
     batch = begun(
         make_action(code="hop", precondition="x <= 1"), starts=[((0, 0), (5, 5)), ((1, 0), (5, 5))]
     )
@@ -130,7 +103,7 @@ def test_places_with_options_of_different_lengths(begun, make_action):
     assert model.num_timesteps == 8
 
 
-def test_the_listener_is_told_of_every_frame(begun, make_action):
+def test_the_listener_is_told_of_every_frame(collect, begun, make_action):
     batch = begun(make_action(code="hop"), length=4)
     model = collect(batch, CODED, frames=4)
     told = []
@@ -140,7 +113,7 @@ def test_the_listener_is_told_of_every_frame(begun, make_action):
     assert model.num_timesteps == 8
 
 
-def plan_share(begun, make_action, preferred, *dues):
+def plan_share(collect, begun, make_action, preferred, *dues):
     actions = [
         make_action(f"a{index}", "east", due=due, success="false", max_frames=1)
         for index, due in enumerate(dues)
@@ -148,12 +121,12 @@ def plan_share(begun, make_action, preferred, *dues):
     return collect(begun(*actions), preferred, frames=4).plan_share
 
 
-def test_plan_share_is_of_the_decisions_the_plan_says_something_of(begun, make_action):
+def test_plan_share_is_of_the_decisions_the_plan_says_something_of(collect, begun, make_action):
     # In columns 0 to 3 the plan says: nothing, nothing, a0, a0.
-    assert plan_share(begun, make_action, CODED, "x >= 2") == 1.0
-    assert plan_share(begun, make_action, RIGHT, "x >= 2") == 0.0
+    assert plan_share(collect, begun, make_action, CODED, "x >= 2") == 1.0
+    assert plan_share(collect, begun, make_action, RIGHT, "x >= 2") == 0.0
     # a0, a1, a1, a1
-    assert plan_share(begun, make_action, CODED, "x == 0", "x >= 1") == 0.25
-    assert plan_share(begun, make_action, OTHER, "x == 0", "x >= 1") == 0.75
-    assert plan_share(begun, make_action, CODED, "false") is None
-    assert plan_share(begun, make_action, RIGHT) is None
+    assert plan_share(collect, begun, make_action, CODED, "x == 0", "x >= 1") == 0.25
+    assert plan_share(collect, begun, make_action, OTHER, "x == 0", "x >= 1") == 0.75
+    assert plan_share(collect, begun, make_action, CODED, "false") is None
+    assert plan_share(collect, begun, make_action, RIGHT) is None
