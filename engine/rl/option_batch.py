@@ -86,7 +86,7 @@ class OptionBatch:
         bonus = bonus or Bonus()
         self._bonus = np.array([bonus.task if n == TASK else bonus.goal for n in named])
         self._gamma = gamma
-        self._end_on_success = end_on_success
+        self.end_on_success = end_on_success
         self._on_frame = on_frame
         self._view = BatchView(batch, 0)
         self._tick = tick
@@ -253,7 +253,7 @@ class OptionBatch:
         self._frames[moved] += 1
         self.returns[moved] += step.rewards[moved]
         np.add.at(self.usage, self._chosen[moved], 1)
-        if self._end_on_success:
+        if self.end_on_success:
             # The task is the last name; what would follow teaches nothing of it.
             step = replace(step, terminated=step.terminated | news[:, -1])
         over = (step.terminated | step.truncated) & moved
@@ -299,7 +299,7 @@ class OptionBatch:
     def _ending(self, number: int, step: BatchStep) -> str:
         if not step.terminated[number]:
             return "cut"
-        return "done" if self._end_on_success and self.goals.reached[number, -1] else "died"
+        return "done" if self.end_on_success and self.goals.reached[number, -1] else "died"
 
     def _finish(self, places: Ints, outcomes: tuple[str, ...], step: BatchStep) -> Finished:
         """Collect what ended and begin new episodes where one is over."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any, Final, cast
 
 import gymnasium
 import numpy as np
@@ -15,12 +15,16 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.vec_env import DummyVecEnv
 
+from engine.errors import ConfigError
 from engine.rl.acting import act, values_of
 from engine.rl.decision_buffer import DecisionBuffer
 from engine.rl.decisions import Finished
 from engine.rl.network import PlanPolicy
 from engine.rl.option_batch import OptionBatch
 from engine.rl.reflex import Guide
+
+PATIENCE: Final = 1_000_000
+"""Frames in which a policy behind a gate must have been in charge once."""
 
 
 class SmdpPPO(MaskablePPO):
@@ -77,7 +81,11 @@ class SmdpPPO(MaskablePPO):
             on_finished: told of the decisions that ended in each frame.
             guide: acts where the policy is not in charge. Where it never is in `n_steps` frames,
                 as many are played once more.
+
+        Raises:
+            ConfigError: the policy was never in charge in `PATIENCE` frames.
         """
+        began = self.num_timesteps
         buffer = self.decisions
         buffer.reset()
         if self._actor is not self.policy:
@@ -86,6 +94,12 @@ class SmdpPPO(MaskablePPO):
         if guide is not None:
             guide.restart()
         while not len(buffer):
+            played = self.num_timesteps - began
+            if played >= PATIENCE:
+                raise ConfigError(
+                    f"the gate of the policy did not open in {played} frames",
+                    "Choose a gate that is open where the plan leads, or train without one.",
+                )
             for _ in range(self.n_steps):
                 self._choose(batch, guide)
                 if guide is not None:

@@ -44,6 +44,8 @@ class Reflex:
 
 def follows_plan(observations: Observation, actions: Ints, n_actions: int, coded: int) -> Mask:
     """Whether each action is what code alone would do, shape (rows,)."""
+    if not coded:
+        return np.zeros(len(actions), np.bool_)
     first = n_actions - coded
     comes_next = observations[:, observations.shape[1] - coded :] > 0
     rows = np.arange(len(actions))
@@ -70,7 +72,10 @@ class Choices:
         self._coded = coded
 
     def narrow(self, masks: Mask, observations: Observation) -> Mask:
-        """Masks of the same shape in which only these are left."""
+        """Masks of the same shape in which only these are left.
+
+        Where nothing would be, the primitives stay: code with nothing to do takes any of them.
+        """
         allowed = np.broadcast_to(self._allowed, masks.shape).copy()
         if self._coded:
             wide = observations.shape[1]
@@ -78,6 +83,9 @@ class Choices:
             running = observations[:, wide - 2 * self._coded : wide - self._coded] > 0
             allowed[:, masks.shape[1] - self._coded :] |= comes_next | running
         narrowed: Mask = masks & allowed
+        primitives = masks.shape[1] - self._coded
+        nothing = ~narrowed.any(axis=1)
+        narrowed[nothing, :primitives] = masks[nothing, :primitives]
         return narrowed
 
 
@@ -141,17 +149,25 @@ class Guide:
 
     def paid(self, finished: Finished) -> Finished:
         """The policy's own decisions of a frame, with their own reward, and over with the gate."""
+        batch = self._batch
+        # Ended by the task being done: as little of a loss as an episode that was cut.
+        done = np.zeros(batch.size, np.bool_)
+        for place, summary in zip(
+            finished.places[finished.over].tolist(), finished.summaries, strict=True
+        ):
+            done[place] = batch.end_on_success and summary.task_success
+            self._driver.begin_episode(place, batch.seed(place))
         own = self._decides[finished.places]
         places = finished.places[own]
         over = finished.over[own]
-        after = self._batch.batch.terms[places].copy()
-        # A new episode has begun there: whoever died has nothing left, whoever was cut the same.
-        cut = finished.cut[own]
-        after[over] = np.where(cut[over, None], self._before[places[over]], 0.0)
+        after = batch.batch.terms[places].copy()
+        # A new episode has begun there: whoever died has nothing left, the others what they had.
+        keeps = (finished.cut[own] | done[places])[over]
+        after[over] = np.where(keeps[:, None], self._before[places[over]], 0.0)
         rewards = (after - self._before[places]) @ self._weights + self._off_plan * self._off[
             places
         ]
-        closed = over | ~self._batch.alert[places]
+        closed = over | ~batch.alert[places]
         return replace(
             finished,
             places=places,
