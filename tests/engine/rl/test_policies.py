@@ -9,7 +9,8 @@ import torch
 
 from engine.errors import EngineError
 from engine.rl.decisions import Rechoice
-from engine.rl.policies import ExecutivePolicy, RandomPolicy
+from engine.rl.plan_features import FEATURE_WEIGHT
+from engine.rl.policies import ExecutivePolicy, RandomPolicy, can_go_on
 from engine.rl.policy_file import NetworkPolicy, PolicySpec
 
 
@@ -91,6 +92,61 @@ def test_each_episode_has_an_executive_of_its_own(world, make_action):
     policy.begin_episode(1, 3)
     chosen = policy.choose(np.array([1, 0]), np.zeros((2, 18), np.float32), [None] * 2, masks)
     assert chosen.tolist() == [8, 6]
+
+
+def told(running, comes_next, coded=2):
+    """What an observation of the meadow says of the plan; None for none."""
+    observation = np.zeros(6 + 5 + 4 * coded, np.float32)
+    for block, number in ((-2 * coded, running), (-coded, comes_next)):
+        if number is not None:
+            observation[len(observation) + block + number] = FEATURE_WEIGHT
+    return observation
+
+
+def test_what_stands_still_can_go_on_if_code_would_let_it():
+    rows = [(None, None), (0, 0), (1, 1), (0, 1), (None, 1), (1, None)]
+    observations = np.stack([told(*row) for row in rows])
+    assert can_go_on(observations, 2).tolist() == [-1, 0, 1, -1, -1, -1]
+    observations[:, :-4] = FEATURE_WEIGHT
+    assert can_go_on(observations, 2).tolist() == [-1, 0, 1, -1, -1, -1], "nothing else counts"
+    assert can_go_on(observations, 0).tolist() == [-1] * 6
+
+
+def test_the_executive_is_asked_unless_something_can_go_on(world, make_action):
+    actions = (make_action("a"), make_action("b"))
+    asked = []
+
+    class Executive(FakeExecutive):
+        def choose(self, player):
+            asked.append(player)
+            return super().choose(player)
+
+    policy = ExecutivePolicy(lambda: Executive(actions[0]), actions, world)
+    rows = [(1, 1), (1, 0), (None, 1), (0, 0)]
+    for place in range(4):
+        policy.begin_episode(place, place)
+    observations = np.stack([told(*row) for row in rows])
+    chosen = policy.choose(np.arange(4), observations, list("pqrs"), np.ones((4, 8), np.bool_))
+    assert chosen.tolist() == [7, 6, 6, 6]
+    assert asked == ["q", "r"]
+
+
+def test_what_runs_ends_by_its_interrupt_rule_and_not_by_being_asked(
+    begun, decide, make_action, world
+):
+    runs = make_action("runs", "east", success="false", interrupt="x >= 4")
+    other = make_action("other", "idle", success="false")
+    batch = begun(other, runs, rechoice=Rechoice(every=1))
+    policy = ExecutivePolicy(lambda: FakeExecutive(other), (other, runs), world)
+    policy.begin_episode(0, 1)
+    here = np.array([0])
+    decide(batch, 7)
+    chosen = []
+    for _ in range(5):
+        choice = policy.choose(here, batch.observe(here), batch.batch.players, batch.masks(here))
+        chosen.append((batch.batch.envs[0].at[0], choice.item()))
+        decide(batch, choice.item())
+    assert chosen == [(1, 7), (2, 7), (3, 7), (4, 6), (4, 6)]
 
 
 @pytest.mark.parametrize("kind", ["random", "executive", "network"])
