@@ -9,15 +9,12 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-import torch
 
 from engine.rl.decisions import Finished
 from engine.rl.episodes import ListedSeeds, TrainingSeeds
 from engine.rl.option_batch import OptionBatch
 from engine.rl.option_set import OptionSet
 from engine.rl.options import CodedAction
-from engine.rl.ppo import SmdpPPO
-from engine.rl.reflex import Guide
 from engine.sandbox.turns import Raised, Returned, Turn, WorldCall
 from engine.worlds.base import Answer, TaskSpec, Vocabulary, WorldEnv
 from engine.worlds.env_batch import EnvBatch
@@ -394,29 +391,3 @@ def decide() -> Callable[[OptionBatch, int], Finished]:
         raise AssertionError("it does not end")
 
     return take
-
-
-@pytest.fixture
-def collect() -> Callable[..., SmdpPPO]:
-    """A rollout of a policy that takes the first of some actions that it may.
-
-    The critic's value of a state is the player's column, the discount and lambda are 1/2.
-    """
-
-    def play(
-        batch: OptionBatch, *preferred: int, frames: int, guide: Guide | None = None
-    ) -> SmdpPPO:
-        settings = {"n_steps": frames, "gamma": 0.5, "gae_lambda": 0.5, "device": "cpu"}
-        model = SmdpPPO("MlpPolicy", batch, policy_kwargs={"net_arch": []}, **settings)
-        with torch.no_grad():
-            for layer in (model.policy.action_net, model.policy.value_net):
-                layer.weight.zero_()
-                layer.bias.zero_()
-            # The observation has the column in fifths.
-            model.policy.value_net.weight[0, 3] = 5.0
-            for rank, action in enumerate(reversed(preferred), start=1):
-                model.policy.action_net.bias[action] = 100.0 * rank
-        model.collect(batch, guide=guide)
-        return model
-
-    return play
