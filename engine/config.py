@@ -39,6 +39,9 @@ class TrainingConfig(BaseModel):
     n_envs: int = Field(default=16, ge=1, le=4096)
     n_steps: int = Field(default=128, ge=8)
     """Env frames of every environment per update."""
+    segment_updates: int = Field(default=1, ge=1)
+    """After so many updates all coded actions begin anew, and only then a training can be saved. A
+    short rollout that is always cut teaches a policy to rely on the cuts: give it several."""
     batch_size: int = Field(default=256, ge=8)
     """Decisions per gradient step, about: what is left over is spread over the batches."""
     n_epochs: int = Field(default=4, ge=1)

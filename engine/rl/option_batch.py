@@ -338,15 +338,17 @@ class OptionBatch:
         self.returns[number] = 0.0
         self.decisions[number] = self.coded_decisions[number] = 0
 
-    def interrupt_all(self) -> Finished:
-        """End every decision here and forget what was running: all places wait for a choice.
+    def interrupt_all(self, *, forget: bool = True) -> Finished:
+        """End every decision here: all places wait for a choice.
 
-        What follows depends on nothing but `places` and the state of the world, so a training can
-        go on from here in another process.
+        Args:
+            forget: also what was running. What follows then depends on nothing but `places` and
+                the state of the world, so a training can go on from here in another process.
         """
         places = np.flatnonzero(self._open)
-        for place in self._places:
-            place.forget()
+        if forget:
+            for place in self._places:
+                place.forget()
         self._waits[places] = True
         self._open[places] = False
         no = np.zeros(len(places), np.bool_)

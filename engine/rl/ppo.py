@@ -74,6 +74,8 @@ class SmdpPPO(MaskablePPO):
         batch: OptionBatch,
         on_finished: Callable[[Finished], None] | None = None,
         guide: Guide | None = None,
+        *,
+        forget: bool = True,
     ) -> None:
         """Fill the buffer with `n_steps` frames of every place; all must have begun an episode.
 
@@ -109,7 +111,7 @@ class SmdpPPO(MaskablePPO):
                 self.num_timesteps += batch.size
                 if on_finished is not None:
                     on_finished(finished)
-        rest = batch.interrupt_all()
+        rest = batch.interrupt_all(forget=forget)
         if guide is None:
             self._close(rest)
         buffer.finish(values_of(self._actor, batch.observe(np.arange(batch.size))))

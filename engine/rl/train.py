@@ -19,7 +19,7 @@ from engine.agents.plan import Plan
 from engine.config import TrainingConfig
 from engine.errors import ConfigError
 from engine.events import CheckpointSaved, Event, LogLine, TrainingStarted
-from engine.rl.checkpoint import load_checkpoint, save_checkpoint
+from engine.rl.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from engine.rl.confidence import lower_bound
 from engine.rl.control import Control, Stopped, Valve
 from engine.rl.decisions import Bonus, Rechoice
@@ -35,7 +35,6 @@ from engine.rl.policy_file import PolicyFile, PolicySpec
 from engine.rl.ppo import SmdpPPO, linear
 from engine.rl.reflex import Guide, Reflex
 from engine.rl.training_state import (
-    Boundary,
     from_checkpoint,
     policy_tensors,
     take_boundary,
@@ -187,26 +186,30 @@ class Trainer:
         guide: Guide | None,
     ) -> Ended:
         guard = Guard(model)
-        boundary = take_boundary(model, batch, seeds, monitor.counters)
+        kept: tuple[int, Checkpoint] | None = None
         ended = self._spent(model, monitor)
         try:
             while ended is None:
                 self._valve.ask()
-                model.collect(batch, monitor.see, guide)
+                whole = (monitor.counters.updates + 1) % self._job.config.segment_updates == 0
+                model.collect(batch, monitor.see, guide, forget=whole)
                 self._update(model, guard, monitor)
                 self._report(monitor.updated(model))
-                boundary = take_boundary(model, batch, seeds, monitor.counters)
                 ended = self._spent(model, monitor)
-                if monitor.counters.frames - self._saved_at >= self._job.config.checkpoint_frames:
-                    self._save(model, boundary)
+                if whole:
+                    boundary = take_boundary(model, batch, seeds, monitor.counters)
+                    frames = boundary.counters.frames
+                    kept = (frames, to_checkpoint(self._job.fingerprint, model, boundary))
+                    if frames - self._saved_at >= self._job.config.checkpoint_frames:
+                        self._save(*kept)
             self._valve.ask()
         except Stopped as stopped:
             ended = stopped.how
         except Diverged as error:
             self._report(LogLine(level="error", text=f"{error}; the last good policy is kept"))
             ended = "diverged"
-        if ended != "abort" and boundary.counters.frames != self._saved_at:
-            self._save(model, boundary)
+        if ended != "abort" and kept is not None and kept[0] != self._saved_at:
+            self._save(*kept)
         return ended
 
     def _update(self, model: SmdpPPO, guard: Guard, monitor: TrainingMonitor) -> None:
@@ -250,13 +253,11 @@ class Trainer:
             return "target"
         return None
 
-    def _save(self, model: SmdpPPO, boundary: Boundary) -> None:
+    def _save(self, frames: int, checkpoint: Checkpoint) -> None:
         file = self._job.checkpoint_file
-        sha256 = save_checkpoint(file, to_checkpoint(self._job.fingerprint, model, boundary))
-        self._saved_at = boundary.counters.frames
-        self._report(
-            CheckpointSaved(frames=boundary.counters.frames, file=str(file), sha256=sha256)
-        )
+        sha256 = save_checkpoint(file, checkpoint)
+        self._saved_at = frames
+        self._report(CheckpointSaved(frames=frames, file=str(file), sha256=sha256))
 
     def _guide(self, batch: OptionBatch) -> Guide | None:
         job = self._job

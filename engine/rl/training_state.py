@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -131,7 +132,8 @@ def to_checkpoint(job: str, model: SmdpPPO, boundary: Boundary) -> Checkpoint:
             tensors[f"optimizer.{index}.{slot}"] = _stored(value)
     tensors |= {f"random.{name}": value for name, value in boundary.random_states.items()}
     for place, snapshot in enumerate(boundary.snapshots):
-        tensors[f"snapshot.{place}"] = torch.frombuffer(bytearray(snapshot), dtype=torch.uint8)
+        packed = zlib.compress(snapshot, level=1)
+        tensors[f"snapshot.{place}"] = torch.frombuffer(bytearray(packed), dtype=torch.uint8)
     state = TrainingState(
         job=job,
         counters=boundary.counters,
@@ -154,7 +156,7 @@ def from_checkpoint(
         state = TrainingState.model_validate_json(checkpoint.state)
         if state.job == job:
             return _restore(state, checkpoint.tensors, model, batch, seeds)
-    except (ValidationError, KeyError, RuntimeError, ValueError) as error:
+    except (ValidationError, KeyError, RuntimeError, ValueError, zlib.error) as error:
         raise EngineError(
             f"the checkpoint is whole but does not fit this version of the program: {error}",
             "Resume with the version that wrote it, or start a new run.",
@@ -181,7 +183,8 @@ def _restore(
     groups = optimizer.state_dict()["param_groups"]
     optimizer.load_state_dict({"state": slots, "param_groups": groups})
     for number, place in enumerate(state.places):
-        batch.batch.restore(number, tensors[f"snapshot.{number}"].numpy().tobytes())
+        packed = tensors[f"snapshot.{number}"].numpy().tobytes()
+        batch.batch.restore(number, zlib.decompress(packed))
         seeds.restore(number, place.rng)
         batch.returns[number] = place.episodic_return
         batch.decisions[number] = place.decisions

@@ -45,7 +45,7 @@ def save_place(
 ) -> bytes:
     """Everything that decides what happens next."""
     buffer = io.BytesIO()
-    np.savez_compressed(
+    np.savez(
         buffer,
         format=np.array(_FORMAT),
         engine=np.array(engine),

@@ -154,6 +154,20 @@ def test_the_end_of_a_rollout_ends_every_decision(begun, make_action, sandbox):
     assert (len(sandbox.programs), sandbox.programs[0].started) == (1, 2)
 
 
+def test_decisions_can_end_without_forgetting_what_runs(begun, make_action, sandbox):
+    batch = begun(make_action("idle", "idle", max_frames=9))
+    for frames in (1, 2):
+        batch.choose(np.array([0]), np.array([CODED]))
+        for _ in range(frames):
+            batch.advance()
+        finished = batch.interrupt_all(forget=False)
+        assert (finished.places.tolist(), finished.frames.tolist()) == ([0], [frames])
+    program = sandbox.programs[0]
+    assert (program.started, program.aborted) == (1, 0), "the same execution goes on"
+    batch.interrupt_all()
+    assert program.aborted == 1
+
+
 def test_a_coded_action_may_end_without_a_frame(begun, decide, make_action):
     batch = begun(make_action(code="nothing", success="true"), make_action("other"), gem=(0, 0))
     before = batch.observe(batch.waiting)

@@ -91,9 +91,9 @@ def watched(monkeypatch):
     seen = []
     collect = SmdpPPO.collect
 
-    def watch(self, batch, on_finished=None, guide=None):
+    def watch(self, batch, on_finished=None, guide=None, **how):
         before = self.num_timesteps
-        collect(self, batch, on_finished, guide)
+        collect(self, batch, on_finished, guide, **how)
         columns = self.decisions.samples.observations[:, 3].numpy() * 5
         seen.append((columns.round().astype(int), self.num_timesteps - before))
 

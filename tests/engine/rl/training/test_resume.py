@@ -51,6 +51,7 @@ SETTINGS = [
     {},
     {"interruption": "level"},
     {"recheck_frames": 2, "learning_rate_final": 1e-4, "ent_coef_final": 0.0},
+    {"segment_updates": 3, "recheck_frames": 4},
     {"end_on_success": True, "target_kl": 0.01},
 ]
 
@@ -62,8 +63,8 @@ def test_resume_after_a_kill_is_the_same_training(
     cut = []
     interrupt_all = OptionBatch.interrupt_all
 
-    def watch(self):
-        finished = interrupt_all(self)
+    def watch(self, **how):
+        finished = interrupt_all(self, **how)
         cut.append(len(finished.places))
         return finished
 
