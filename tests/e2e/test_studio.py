@@ -113,9 +113,9 @@ def test_from_a_task_in_words_to_a_saved_skill_that_plays(studio, home, journal)
     play = _wait_for(terminal, lambda: next(iter(journal.runs(kind="play")), None))
     _wait_for(terminal, lambda: journal.frame(play.id))
     terminal.press("escape")
-    terminal.wait("7 skills")
+    terminal.wait(" skills", "weights sha256")
     terminal.press("escape")
-    terminal.wait("5 Results", gone="7 skills")
+    terminal.wait("5 Results", gone="weights sha256")
     terminal.press("q")
     assert terminal.leave() == 0
 
