@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -52,6 +53,18 @@ class PlanExecutive:
         self._last: _Choice | None = None
         self._rests_until: dict[str, float] = {}
         self._failures: dict[str, int] = {}
+
+    def fresh(self) -> PlanExecutive:
+        """An executive of the same plan and code that remembers nothing, without parsing again."""
+        other = copy.copy(self)
+        other._now = -1.0
+        other._last = None
+        other._rests_until, other._failures = {}, {}
+        return other
+
+    def give_way(self) -> None:
+        """Somebody else acts from here on: how the last action goes on is not its own doing."""
+        self._last = None
 
     def choose(self, player: PlayerState) -> CodedAction | None:
         """The coded action to run now; None when there is nothing to do."""

@@ -300,5 +300,5 @@ def _policy(setup: Setup, trained: Policies) -> tuple[Policy, tuple[CodedAction,
 
 def _code_alone(setup: Setup) -> Policy:
     return ExecutivePolicy(
-        lambda: PlanExecutive(setup.plan, setup.actions, setup.world), setup.actions, setup.world
+        PlanExecutive(setup.plan, setup.actions, setup.world).fresh, setup.actions, setup.world
     )

@@ -50,11 +50,23 @@ class Policy(Protocol):
         ...
 
 
+class Driver(Policy, Protocol):
+    """A policy that shares places with another: each acts where the other does not."""
+
+    def give_way(self, places: Ints) -> None:
+        """The other acts at these places from here on."""
+        ...
+
+
 class Chooser(Protocol):
     """Code-only control of one episode (`engine.agents.executive.PlanExecutive`)."""
 
     def choose(self, player: PlayerState) -> CodedAction | None:
         """The coded action to run now; None when there is nothing to do."""
+        ...
+
+    def give_way(self) -> None:
+        """Somebody else acts from here on."""
         ...
 
 
@@ -142,3 +154,8 @@ class ExecutivePolicy:
                 index = int(self._rngs[place].integers(self._primitives))
             chosen[row] = index
         return chosen
+
+    def give_way(self, places: Ints) -> None:
+        """Somebody else acts at these places from here on."""
+        for place in places.tolist():
+            self._executives[place].give_way()

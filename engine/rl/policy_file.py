@@ -18,7 +18,7 @@ from engine.errors import ConfigError, EngineError
 from engine.rl.decisions import Rechoice
 from engine.rl.option_set import Mask
 from engine.rl.options import CodedAction
-from engine.rl.policies import Policy
+from engine.rl.policies import Driver
 from engine.rl.reflex import Choices
 from engine.worlds.base import Observation, PlayerState, World
 from engine.worlds.predicate import parse
@@ -151,7 +151,7 @@ class NetworkPolicy:
 class GatedPolicy:
     """A network in charge while its gate is open, and the plan's code everywhere else."""
 
-    def __init__(self, network: NetworkPolicy, code: Policy, world: World) -> None:
+    def __init__(self, network: NetworkPolicy, code: Driver, world: World) -> None:
         """Join them.
 
         Raises:
@@ -188,6 +188,7 @@ class GatedPolicy:
             if rows.size:
                 seen, allowed = observations[rows], masks[rows]
                 if policy is self._network:
+                    self._code.give_way(places[rows])
                     allowed = self._choices.narrow(allowed, seen)
                 inside = [players[row] for row in rows.tolist()]
                 chosen[rows] = policy.choose(places[rows], seen, inside, allowed)

@@ -23,7 +23,7 @@ from engine.worlds.base import Observation
 if TYPE_CHECKING:
     from engine.rl.decisions import Finished
     from engine.rl.option_batch import OptionBatch
-    from engine.rl.policies import Policy
+    from engine.rl.policies import Driver
 
 Ints = NDArray[np.int64]
 OFF_PLAN: Final = "off_plan"
@@ -92,7 +92,7 @@ class Choices:
 class Guide:
     """Leads a batch while the gate is closed, and pays the policy while it is open."""
 
-    def __init__(self, reflex: Reflex, batch: OptionBatch, driver: Policy) -> None:
+    def __init__(self, reflex: Reflex, batch: OptionBatch, driver: Driver) -> None:
         """Prepare; the batch must be made with the gate as the `alert` of its `Rechoice`.
 
         Raises:
@@ -140,6 +140,7 @@ class Guide:
         """The policy has decided at these places."""
         options = self._batch.options
         follows = follows_plan(observations, actions, len(options), len(options.actions))
+        self._driver.give_way(places)
         self._decides[places] = True
         self._off[places] = ~follows
 

@@ -270,7 +270,7 @@ class Trainer:
                 "Give the training job its plan.",
             )
         executive = ExecutivePolicy(
-            lambda: PlanExecutive(plan, job.actions, job.world), job.actions, job.world, job.seed
+            PlanExecutive(plan, job.actions, job.world).fresh, job.actions, job.world, job.seed
         )
         return Guide(job.reflex, batch, executive)
 

@@ -210,7 +210,7 @@ class LocalLearner:
 def _policy(request: EvaluationRequest, weights: bytes, world: World) -> Policy:
     actions = request.actions
     if request.policy == "code_only" or request.spec is None:
-        return ExecutivePolicy(lambda: PlanExecutive(request.plan, actions, world), actions, world)
+        return ExecutivePolicy(PlanExecutive(request.plan, actions, world).fresh, actions, world)
     from engine.rl.policy_file import NetworkPolicy
 
     if request.policy == "untrained":

@@ -51,7 +51,7 @@ def rules_player(world: World, task: str) -> Player:
 def _executive(
     plan: Plan, actions: Sequence[CodedAction], world: World, task_success: str
 ) -> Player:
-    policy = ExecutivePolicy(lambda: PlanExecutive(plan, actions, world), actions, world)
+    policy = ExecutivePolicy(PlanExecutive(plan, actions, world).fresh, actions, world)
     return Player(policy, actions, task_success, goals_of(plan))
 
 

@@ -101,7 +101,7 @@ def main() -> None:
     tallies: dict[str, Tally] = {}
     episodes: list[EpisodeSummary] = []
     began = time.monotonic()
-    policy = ExecutivePolicy(lambda: PlanExecutive(plan, actions, world), actions, world)
+    policy = ExecutivePolicy(PlanExecutive(plan, actions, world).fresh, actions, world)
     places = min(options.places, last - first)
     with (
         Sandbox(world.stub(), functions) as sandbox,

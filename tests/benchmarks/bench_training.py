@@ -121,7 +121,7 @@ def main() -> None:
         if not options.only_trained:
             policies += [
                 NetworkPolicy.untrained(spec),
-                ExecutivePolicy(lambda: PlanExecutive(plan, actions, world), actions, world),
+                ExecutivePolicy(PlanExecutive(plan, actions, world).fresh, actions, world),
                 RandomPolicy(world),
             ]
         goals = {subtask.name: subtask.success for subtask in plan.subtasks}

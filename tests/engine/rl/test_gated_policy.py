@@ -63,7 +63,7 @@ def spec(world, actions):
 @pytest.fixture
 def code(world, actions, plan):
     """The plan's code alone."""
-    return lambda: ExecutivePolicy(lambda: PlanExecutive(plan, actions, world), actions, world, 9)
+    return lambda: ExecutivePolicy(PlanExecutive(plan, actions, world).fresh, actions, world, 9)
 
 
 @pytest.fixture

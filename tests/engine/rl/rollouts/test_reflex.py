@@ -28,10 +28,14 @@ class Driver:
     def __init__(self, *wishes):
         self.wishes = wishes
         self.began = []
+        self.gave_way = []
         self.asked = []
 
     def begin_episode(self, place, seed):
         self.began.append((place, seed))
+
+    def give_way(self, places):
+        self.gave_way.append(places.tolist())
 
     def choose(self, places, observations, players, masks):
         self.asked += [

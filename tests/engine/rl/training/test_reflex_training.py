@@ -104,7 +104,8 @@ def watched(monkeypatch):
 def test_it_learns_behind_the_gate_what_it_is_paid_for(
     train, make_reflex_job, watched, world, sandbox, actions, plan
 ):
-    result, events = train(make_reflex_job(frames=6000, choices=("left", "right")))
+    config = {"plan_prior": 0.0}
+    result, events = train(make_reflex_job(frames=6000, choices=("left", "right"), config=config))
     assert all((columns >= 3).all() and frames == 128 for columns, frames in watched)
     metrics = of_kind(events, TrainingMetrics)
     decided = [len(columns) for columns, _ in watched]
@@ -116,7 +117,7 @@ def test_it_learns_behind_the_gate_what_it_is_paid_for(
 
     def stays(network):
         """Mean number of frames behind the gate each time it opens."""
-        code = ExecutivePolicy(lambda: PlanExecutive(plan, actions, world), actions, world)
+        code = ExecutivePolicy(PlanExecutive(plan, actions, world).fresh, actions, world)
         inside = []
         evaluate(
             world,
