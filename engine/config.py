@@ -45,14 +45,14 @@ class TrainingConfig(BaseModel):
     batch_size: int = Field(default=256, ge=8)
     """Decisions per gradient step, about: what is left over is spread over the batches."""
     n_epochs: int = Field(default=4, ge=1)
-    learning_rate: float = Field(default=5e-4, gt=0, le=1)
+    learning_rate: float = Field(default=3e-4, gt=0, le=1)
     learning_rate_final: float | None = Field(default=None, ge=0, le=1)
     """Reached linearly at the end of the budget; None keeps it constant. A long training gains
     from a small last rate, but a run that is given more frames later then learns on slowly."""
-    gamma: float = Field(default=0.995, gt=0, le=1)
+    gamma: float = Field(default=0.998, gt=0, le=1)
     """Discount per env frame; an option of k frames is discounted by gamma**k."""
     gae_lambda: float = Field(default=0.95, ge=0, le=1)
-    ent_coef: float = Field(default=0.005, ge=0)
+    ent_coef: float = Field(default=0.0, ge=0)
     ent_coef_final: float | None = Field(default=None, ge=0)
     """Reached linearly at the end of the budget; None keeps it constant."""
     clip_range: float = Field(default=0.2, gt=0)
@@ -66,14 +66,14 @@ class TrainingConfig(BaseModel):
     """Extra training reward, once per episode, for the task's predicate."""
     end_on_success: bool = True
     """A training episode ends once the task is done: what would follow teaches nothing of it."""
-    plan_prior: float = Field(default=3.0, ge=0, le=20)
+    plan_prior: float = Field(default=6.0, ge=0, le=20)
     """Logit by which the untrained network prefers the coded action that comes next in the plan."""
-    plan_kl_coef: float = Field(default=0.0, ge=0)
+    plan_kl_coef: float = Field(default=0.02, ge=0)
     """Cost of KL(policy || untrained policy) beside advantages of standard deviation 1: what the
     data does not clearly speak for stays with the plan. Without it a long training wanders off."""
     interruption: Literal["edge", "level"] = "edge"
     """When an option's interrupt rule puts it to the policy: as it comes true or while it holds."""
-    recheck_frames: int = Field(default=0, ge=0)
+    recheck_frames: int = Field(default=8, ge=0)
     """A running option is put to the policy every so many frames; 0 for never, 1 for a policy that
     may end it at any frame."""
     target_success: float | None = Field(default=None, gt=0, le=0.96)
