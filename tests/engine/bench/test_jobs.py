@@ -44,7 +44,8 @@ def test_what_cannot_be_measured_is_refused(make_config, values):
 
 
 def test_differences_are_named_with_both_values(make_config):
-    one, other = make_config(), make_config(episodes=40, training={"gamma": 0.9})
+    one = make_config(training={"gamma": 0.995})
+    other = make_config(episodes=40, training={"gamma": 0.9})
     assert differences(one, one) == []
     assert differences(one, other) == ["episodes: 30 -> 40", "training.gamma: 0.995 -> 0.9"]
 
