@@ -7,15 +7,12 @@ random draws are the same, to the last bit.
 
 from __future__ import annotations
 
-from typing import Final
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 
-_IMPOSSIBLE: Final = -1e8
-"""Logit of a masked action, as in sb3-contrib."""
+from engine.rl.network import IMPOSSIBLE
 
 
 @torch.inference_mode()
@@ -29,7 +26,7 @@ def act(
     values = policy.value_net(latent_vf)
     # Normalised before and after masking, as the two constructors of the distribution do.
     logits = _normalised(policy.action_net(latent_pi))
-    logits = torch.where(torch.from_numpy(masks).to(device), logits, _IMPOSSIBLE)
+    logits = torch.where(torch.from_numpy(masks).to(device), logits, IMPOSSIBLE)
     logits = _normalised(logits)
     actions = torch.multinomial(torch.softmax(logits, dim=-1), 1, True)
     log_probs = logits.gather(-1, actions)

@@ -11,7 +11,7 @@ from engine.rl.episodes import EpisodeSummary, ListedSeeds
 from engine.rl.option_batch import OptionBatch
 from engine.rl.option_set import OptionSet
 from engine.rl.options import CodedAction, ProgramLoader
-from engine.rl.policies import Policy
+from engine.rl.policies import Policy, ask
 from engine.rl.watched import OnFrame
 from engine.worlds.base import World
 
@@ -120,14 +120,7 @@ def _episodes(
     while batch.playing:
         waiting = batch.waiting
         while waiting.size:
-            players = batch.batch.players
-            chosen = policy.choose(
-                waiting,
-                batch.observe(waiting),
-                [players[place] for place in waiting.tolist()],
-                batch.masks(waiting),
-            )
-            waiting = batch.choose(waiting, chosen)
+            waiting = batch.choose(waiting, ask(policy, batch, waiting))
         yield from batch.advance().summaries
         # After what this frame brought: an episode that ended with it counts.
         if should_stop is not None and should_stop():

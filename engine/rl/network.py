@@ -12,7 +12,7 @@ from stable_baselines3.common.torch_layers import MlpExtractor
 
 from engine.rl.plan_features import FEATURE_WEIGHT, feature_count
 
-_IMPOSSIBLE: Final = -1e8
+IMPOSSIBLE: Final = -1e8
 """Logit of a masked action, as in sb3-contrib."""
 
 
@@ -116,7 +116,7 @@ class PlanPolicy(MaskableActorCriticPolicy):
 
 def log_probabilities(logits: torch.Tensor, masks: torch.Tensor) -> torch.Tensor:
     """Log of the chance of each action where the mask is true, very small elsewhere."""
-    return torch.log_softmax(torch.where(masks, logits, _IMPOSSIBLE), dim=-1)
+    return torch.log_softmax(torch.where(masks, logits, IMPOSSIBLE), dim=-1)
 
 
 def policy_settings(

@@ -134,7 +134,12 @@ class OptionBatch:
 
     def observe(self, places: Ints) -> Observation:
         """Observations of some places, shape (len(places), observation_size)."""
+        return self.look(places)[0]
+
+    def look(self, places: Ints) -> tuple[Observation, Mask]:
+        """What a choice at some places is made from: their observations and masks."""
         conditions = self._conditions
+        masks = self.masks(places)
         running = np.array(
             [
                 self._places[place].index - self.options.primitives
@@ -145,7 +150,7 @@ class OptionBatch:
             np.int64,
         )
         features = plan_features(
-            self.masks(places)[:, self.options.primitives :],
+            masks[:, self.options.primitives :],
             conditions.dues[places],
             conditions.successes[places],
             conditions.interrupts[places],
@@ -153,9 +158,10 @@ class OptionBatch:
         )
         # What the plan's predicates can say, the policy can see; counts and clocks on one scale.
         terms = np.log1p(np.maximum(self.batch.terms[places, : self._terms_seen], 0.0))
-        return np.concatenate(
+        observations = np.concatenate(
             (self.batch.observe(places), terms * _TERM_SCALE, features), axis=1, dtype=np.float32
         )
+        return observations, masks
 
     def masks(self, places: Ints) -> Mask:
         """Which actions may be chosen now, shape (len(places), actions).

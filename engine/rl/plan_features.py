@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,22 @@ FEATURE_WEIGHT: Final = 3.0
 def feature_count(coded_actions: int) -> int:
     """Numbers that `plan_features` adds to the observation."""
     return len(FEATURES) * coded_actions
+
+
+class PlanSays(NamedTuple):
+    """What an observation tells of the plan: a block per feature, shape (rows, coded actions)."""
+
+    may_run: Flags
+    done: Flags
+    running: Flags
+    comes_next: Flags
+
+
+def plan_says(observations: NDArray[np.float32], coded_actions: int) -> PlanSays:
+    """The `plan_features` at the end of observations, read back."""
+    first = observations.shape[1] - feature_count(coded_actions)
+    blocks = observations[:, first:].reshape(len(observations), len(FEATURES), coded_actions)
+    return PlanSays(*(blocks[:, number] > 0 for number in range(len(FEATURES))))
 
 
 def plan_features(

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from engine.rl.decisions import Rechoice
+from engine.rl.decisions import Ints, Rechoice
 from engine.rl.option_set import Mask
 from engine.rl.options import CodedAction
-from engine.rl.plan_features import feature_count
+from engine.rl.plan_features import plan_says
 from engine.worlds.base import Observation, PlayerState, World
 
-Ints = NDArray[np.int64]
+if TYPE_CHECKING:
+    from engine.rl.option_batch import OptionBatch
 
 
 def can_go_on(observations: Observation, coded: int) -> Ints:
     """Number of the coded action that stands still and that code would let go on; -1 for none."""
     if not coded:
         return np.full(len(observations), -1, np.int64)
-    _, _, running, comes_next = np.split(
-        observations[:, observations.shape[1] - feature_count(coded) :] > 0, 4, axis=1
-    )
-    both = running & comes_next
+    says = plan_says(observations, coded)
+    both = says.running & says.comes_next
     return np.where(both.any(axis=1), both.argmax(axis=1), -1)
 
 
@@ -48,6 +46,14 @@ class Policy(Protocol):
     ) -> Ints:
         """Index of an action whose mask is true for each of the places; all have a row each."""
         ...
+
+
+def ask(policy: Policy, batch: OptionBatch, places: Ints) -> Ints:
+    """What a policy chooses at some places of a batch."""
+    players = batch.batch.players
+    observations, masks = batch.look(places)
+    inside = [players[place] for place in places.tolist()]
+    return policy.choose(places, observations, inside, masks)
 
 
 class Driver(Policy, Protocol):

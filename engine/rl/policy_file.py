@@ -15,7 +15,7 @@ from pydantic import Field
 
 from engine.agents.plan import Record
 from engine.errors import ConfigError, EngineError
-from engine.rl.decisions import Rechoice
+from engine.rl.decisions import Ints, Rechoice
 from engine.rl.option_set import Mask
 from engine.rl.options import CodedAction
 from engine.rl.policies import Driver
@@ -25,8 +25,6 @@ from engine.worlds.predicate import parse
 
 if TYPE_CHECKING:
     from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
-
-Ints = NDArray[np.int64]
 
 
 class PolicySpec(Record):

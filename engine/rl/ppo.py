@@ -133,8 +133,9 @@ class SmdpPPO(MaskablePPO):
         self, places: NDArray[np.int64], batch: OptionBatch, guide: Guide | None
     ) -> NDArray[np.int64]:
         """The policy chooses; places whose choice ended without a frame."""
-        observations = batch.observe(places)
-        masks = batch.masks(places) if guide is None else guide.masks(places, observations)
+        observations, masks = batch.look(places)
+        if guide is not None:
+            masks = guide.narrow(masks, observations)
         chosen, values, log_probs = act(self._actor, observations, masks)
         self.decisions.open(places, observations, chosen, values, log_probs, masks)
         if guide is not None:

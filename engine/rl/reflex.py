@@ -14,18 +14,18 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-from numpy.typing import NDArray
 
 from engine.errors import ConfigError
+from engine.rl.decisions import Ints
 from engine.rl.option_set import Mask
+from engine.rl.plan_features import plan_says
+from engine.rl.policies import Driver, ask
 from engine.worlds.base import Observation
 
 if TYPE_CHECKING:
     from engine.rl.decisions import Finished
     from engine.rl.option_batch import OptionBatch
-    from engine.rl.policies import Driver
 
-Ints = NDArray[np.int64]
 OFF_PLAN: Final = "off_plan"
 """In a reward: what a frame is worth in which the policy does not follow the plan."""
 
@@ -47,7 +47,7 @@ def follows_plan(observations: Observation, actions: Ints, n_actions: int, coded
     if not coded:
         return np.zeros(len(actions), np.bool_)
     first = n_actions - coded
-    comes_next = observations[:, observations.shape[1] - coded :] > 0
+    comes_next = plan_says(observations, coded).comes_next
     rows = np.arange(len(actions))
     found: Mask = (actions >= first) & comes_next[rows, np.maximum(actions - first, 0)]
     return found
@@ -78,10 +78,8 @@ class Choices:
         """
         allowed = np.broadcast_to(self._allowed, masks.shape).copy()
         if self._coded:
-            wide = observations.shape[1]
-            comes_next = observations[:, wide - self._coded :] > 0
-            running = observations[:, wide - 2 * self._coded : wide - self._coded] > 0
-            allowed[:, masks.shape[1] - self._coded :] |= comes_next | running
+            says = plan_says(observations, self._coded)
+            allowed[:, masks.shape[1] - self._coded :] |= says.comes_next | says.running
         narrowed: Mask = masks & allowed
         primitives = masks.shape[1] - self._coded
         nothing = ~narrowed.any(axis=1)
@@ -122,19 +120,12 @@ class Guide:
 
     def drive(self, places: Ints) -> Ints:
         """Let code act at the places whose gate is closed; those that need another choice."""
-        batch, players = self._batch, self._batch.batch.players
         self._decides[places] = False
-        chosen = self._driver.choose(
-            places,
-            batch.observe(places),
-            [players[place] for place in places.tolist()],
-            batch.masks(places),
-        )
-        return batch.choose(places, chosen)
+        return self._batch.choose(places, ask(self._driver, self._batch, places))
 
-    def masks(self, places: Ints, observations: Observation) -> Mask:
-        """What the policy may choose."""
-        return self._choices.narrow(self._batch.masks(places), observations)
+    def narrow(self, masks: Mask, observations: Observation) -> Mask:
+        """What the policy may choose of what could be chosen."""
+        return self._choices.narrow(masks, observations)
 
     def note(self, places: Ints, observations: Observation, actions: Ints) -> None:
         """The policy has decided at these places."""

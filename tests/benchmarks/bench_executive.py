@@ -26,7 +26,7 @@ from engine.rl.episodes import EpisodeSummary
 from engine.rl.evaluate import AnnouncedSeeds
 from engine.rl.option_batch import OptionBatch
 from engine.rl.option_set import OptionSet
-from engine.rl.policies import ExecutivePolicy
+from engine.rl.policies import ExecutivePolicy, ask
 from engine.sandbox.pool import Sandbox
 from engine.worlds.registry import get_world
 
@@ -54,9 +54,7 @@ def play(
     while batch.playing:
         waiting = batch.waiting
         while waiting.size:
-            players = [worlds.players[place] for place in waiting.tolist()]
-            observations, masks = batch.observe(waiting), batch.masks(waiting)
-            actions = policy.choose(waiting, observations, players, masks)
+            actions = ask(policy, batch, waiting)
             chosen[waiting] = actions
             idle = batch.choose(waiting, actions)
             for place in idle.tolist():

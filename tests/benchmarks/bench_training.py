@@ -21,9 +21,9 @@ import tempfile
 import time
 from pathlib import Path
 
+from engine.agents.draft import draft
 from engine.agents.executive import PlanExecutive
-from engine.agents.plan import Plan
-from engine.agents.protocols import Feedback, TaskContext
+from engine.agents.protocols import TaskContext
 from engine.agents.rules.agents import rules_agents
 from engine.config import TrainingConfig
 from engine.events import Event, TrainingMetrics
@@ -37,31 +37,6 @@ from engine.worlds.base import World
 from engine.worlds.registry import get_world
 
 HELD_OUT = 1_000_000
-
-
-def rules_plan(world: World, context: TaskContext) -> tuple[Plan, tuple[CodedAction, ...]]:
-    """The rules agents' first plan and code, approved as they are."""
-    agents = rules_agents(world)
-    subtasks = tuple(
-        subtask.model_copy(
-            update={"sub_actions": agents.slow.sub_actions(context, subtask, (), ())}
-        )
-        for subtask in agents.planner.subtasks(context)
-    )
-    plan = Plan(task=context.task.words, world=world.name, author="rules", subtasks=subtasks)
-    actions = tuple(
-        CodedAction(
-            name=action.name,
-            code=agents.fast.write(context, action, None, Feedback()).code,
-            success=action.success,
-            precondition=action.precondition,
-            interrupt=action.interrupt,
-            due=action.due,
-            max_frames=action.budget,
-        )
-        for action in plan.sub_actions("code")
-    )
-    return plan, actions
 
 
 def progress(event: Event) -> None:
@@ -96,7 +71,7 @@ def main() -> None:
     world = get_world("crafter")
     task = next(task for task in world.tasks() if task.name == options.task)
     context = TaskContext(task=task, world=world, training_frames=options.frames)
-    plan, actions = rules_plan(world, context)
+    plan, actions = draft(rules_agents(world), context)
     if options.primitives_only:
         actions = ()
     config = TrainingConfig.model_validate(
