@@ -237,19 +237,9 @@ def _check_run_sections(settings: Settings, path: Path, text: str) -> None:
 
 
 def _first_error(error: ValidationError) -> tuple[str, Any, str]:
-    """Name, value and reason of the first error.
-
-    A rule about several fields together is told of the first one that was given and that it names.
-    """
+    """Name, value and reason of the first error."""
     first = error.errors()[0]
-    place, value = [str(part) for part in first["loc"]], first["input"]
-    reason = str(first["msg"]).removeprefix("Value error, ")
-    if first["type"] == "value_error" and isinstance(value, Mapping):
-        named = [key for key in value if re.search(rf"\b{re.escape(str(key))}\b", reason)]
-        if named:
-            place.append(named[0])
-            value = value[named[0]]
-    return ".".join(place), value, reason
+    return ".".join(str(part) for part in first["loc"]), first["input"], str(first["msg"])
 
 
 def _not_valid(error: ValidationError, where: str) -> ConfigError:

@@ -12,8 +12,9 @@ import torch
 from numpy.typing import NDArray
 from sb3_contrib.common.maskable.buffers import MaskableRolloutBufferSamples
 
+from engine.rl.decisions import Ints
+
 Floats = NDArray[np.float32]
-Ints = NDArray[np.int64]
 
 
 class DecisionBuffer:

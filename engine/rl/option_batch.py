@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.rl.conditions import Conditions, Never, TableCondition
-from engine.rl.decisions import Bonus, Finished, Rechoice
+from engine.rl.decisions import Bonus, Finished, Ints, Rechoice
 from engine.rl.episodes import EpisodeSummary, SeedSource
 from engine.rl.goals import GoalTracker
 from engine.rl.option_set import Mask, OptionSet
@@ -26,8 +26,6 @@ from engine.rl.plan_features import feature_count, plan_features
 from engine.rl.watched import BatchView, OnFrame
 from engine.worlds.base import REST, BatchStep, Observation, WorldBatch
 from engine.worlds.predicate import parse
-
-Ints = NDArray[np.int64]
 
 TASK: Final = "<task>"
 """Name under which the task's own predicate is tracked; no identifier, so it cannot clash."""
