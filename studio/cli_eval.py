@@ -138,6 +138,7 @@ def _same_world(wanted: str | None, own: str, what: str) -> None:
 def _evaluate(
     world: World, player: Player, seeds: range, episode_length: int | None, stopped: list[int]
 ) -> dict[str, Any]:
+    from engine.rl.departures import DepartureRecorder
     from engine.rl.evaluate import evaluate
     from engine.sandbox.pool import Sandbox
 
@@ -153,5 +154,6 @@ def _evaluate(
             episode_length=episode_length,
             should_stop=lambda: bool(stopped),
             progress=lambda done, of: tell(f"episode {done} of {of}"),
+            departures=DepartureRecorder(world, player.actions),
         )
     return evaluation.model_dump(mode="json")

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from engine.agents.plan import Record
+from engine.rl.departures import DepartureRecorder, Departures
 from engine.rl.episodes import EpisodeSummary, ListedSeeds
 from engine.rl.option_batch import OptionBatch
 from engine.rl.option_set import OptionSet
@@ -36,6 +37,8 @@ class Evaluation(Record):
     """Share of episodes in which each goal's predicate came true."""
     frames: int
     seconds: float
+    departures: Departures | None = None
+    """Where the policy left the plan, when somebody counted."""
 
 
 PLACES = 8
@@ -57,6 +60,7 @@ def evaluate(
     progress: Callable[[int, int], None] | None = None,
     on_episode: Callable[[EpisodeSummary], None] | None = None,
     places: int = PLACES,
+    departures: DepartureRecorder | None = None,
 ) -> Evaluation:
     """Play one episode in the world of each seed, on the world's own game.
 
@@ -68,6 +72,7 @@ def evaluate(
         progress: called with (episodes done, of how many) after each episode.
         on_episode: told of each finished episode.
         places: episodes played at the same time.
+        departures: hears of every decision; what it found goes into the record.
     """
     began = time.monotonic()
     finished: list[EpisodeSummary] = []
@@ -87,15 +92,20 @@ def evaluate(
             rechoice=policy.rechoice,
             on_frame=on_frame,
         )
-        for summary in _episodes(batch, policy, should_stop):
+        for summary in _episodes(batch, policy, should_stop, departures):
             finished.append(summary)
+            if departures is not None:
+                departures.episode_over(summary.seed)
             if on_episode is not None:
                 on_episode(summary)
             if progress is not None:
                 progress(len(finished), len(seeds))
     # In the order of their seeds, whichever ended first.
     finished.sort(key=lambda summary: summary.seed)
-    return figures(world, policy.name, seeds, finished, tuple(goals), time.monotonic() - began)
+    found = figures(world, policy.name, seeds, finished, tuple(goals), time.monotonic() - began)
+    if departures is None:
+        return found
+    return found.model_copy(update={"departures": departures.found()})
 
 
 class AnnouncedSeeds(ListedSeeds):
@@ -114,13 +124,19 @@ class AnnouncedSeeds(ListedSeeds):
 
 
 def _episodes(
-    batch: OptionBatch, policy: Policy, should_stop: Callable[[], bool] | None
+    batch: OptionBatch,
+    policy: Policy,
+    should_stop: Callable[[], bool] | None,
+    departures: DepartureRecorder | None,
 ) -> Iterator[EpisodeSummary]:
     batch.begin()
     while batch.playing:
         waiting = batch.waiting
         while waiting.size:
-            waiting = batch.choose(waiting, ask(policy, batch, waiting))
+            chosen = ask(policy, batch, waiting)
+            if departures is not None:
+                departures.note(batch, waiting, chosen)
+            waiting = batch.choose(waiting, chosen)
         yield from batch.advance().summaries
         # After what this frame brought: an episode that ended with it counts.
         if should_stop is not None and should_stop():

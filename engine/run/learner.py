@@ -15,6 +15,7 @@ from engine.agents.plan import Plan, Record
 from engine.config import TrainingConfig
 from engine.events import Event
 from engine.rl.control import Control, Stopped, Valve
+from engine.rl.departures import DepartureRecorder
 from engine.rl.evaluate import Evaluation, evaluate
 from engine.rl.options import CodedAction, ProgramLoader
 from engine.rl.policies import ExecutivePolicy, Policy
@@ -204,6 +205,7 @@ class LocalLearner:
             on_frame=Eye(supervisor.watched, supervisor.draw).show,
             should_stop=_aborted(supervisor.control),
             progress=supervisor.episode_over,
+            departures=DepartureRecorder(world, request.actions),
         )
 
 
