@@ -26,6 +26,7 @@ from engine.config import TrainingConfig
 from engine.errors import UnknownName
 from engine.events import CheckpointSaved, Event, TrainingMetrics, TrainingStarted
 from engine.rl.control import Control
+from engine.rl.learned_action import Action
 from engine.rl.options import CodedAction, ProgramLoader
 from engine.rl.policies import ExecutivePolicy, Policy
 from engine.sandbox.pool import Sandbox
@@ -289,13 +290,14 @@ def play(
     return sorted(episodes, key=lambda episode: episode.seed)
 
 
-def _policy(setup: Setup, trained: Policies) -> tuple[Policy, tuple[CodedAction, ...]]:
+def _policy(setup: Setup, trained: Policies) -> tuple[Policy, tuple[Action, ...]]:
     if trained.spec is None or trained.weights is None:
         return _code_alone(setup), setup.actions
+    from engine.rl.policy_bundle import bound
     from engine.rl.policy_file import NetworkPolicy, PolicySpec
 
     spec = PolicySpec.model_validate(trained.spec)
-    return NetworkPolicy.load(spec, trained.weights), spec.actions
+    return NetworkPolicy.load(spec, trained.weights), bound(spec.actions, trained.weights)
 
 
 def _code_alone(setup: Setup) -> Policy:

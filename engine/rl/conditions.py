@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.rl.option_set import OptionSet
 from engine.worlds.base import PlayerState, WorldBatch
 from engine.worlds.predicate import Predicate
 from engine.worlds.predicate_table import PredicateTable
+
+if TYPE_CHECKING:
+    from engine.rl.option_set import OptionSet
 
 Flags = NDArray[np.bool_]
 

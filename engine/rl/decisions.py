@@ -12,6 +12,8 @@ from engine.rl.episodes import EpisodeSummary
 from engine.worlds.base import Observation
 
 Ints = NDArray[np.int64]
+Mask = NDArray[np.bool_]
+"""Which actions may be chosen, shape (rows, actions)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from engine.agents.plan import Record
 from engine.rl.departures import DepartureRecorder, Departures
 from engine.rl.episodes import EpisodeSummary, ListedSeeds
+from engine.rl.learned_action import Action
 from engine.rl.option_batch import OptionBatch
 from engine.rl.option_set import OptionSet
-from engine.rl.options import CodedAction, ProgramLoader
+from engine.rl.options import ProgramLoader
 from engine.rl.policies import Policy, ask
 from engine.rl.watched import OnFrame
 from engine.worlds.base import World
@@ -48,7 +49,7 @@ PLACES = 8
 def evaluate(
     world: World,
     policy: Policy,
-    actions: Sequence[CodedAction],
+    actions: Sequence[Action],
     sandbox: ProgramLoader,
     *,
     seeds: range,
@@ -65,6 +66,8 @@ def evaluate(
     """Play one episode in the world of each seed, on the world's own game.
 
     Args:
+        actions: what the policy chooses from beside primitives (`engine.rl.policy_bundle.bound`
+            has those of a spec).
         goals: name -> predicate, counted beside the task's own.
         on_frame: called after each frame of the first place, with a view of it and a caption.
         should_stop: asked after each frame; when true, the figures are of the episodes

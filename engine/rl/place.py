@@ -1,4 +1,4 @@
-"""One place of an option batch between two frames: what runs there, and what was set aside."""
+"""One place of a batch between two frames: what runs there, and what was set aside."""
 
 from __future__ import annotations
 
@@ -6,7 +6,11 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from engine.rl.decisions import Rechoice
+from engine.rl.learned_option import LearnedExecution
 from engine.rl.options import OptionExecution
+
+Execution = OptionExecution | LearnedExecution
+"""Of a coded or of a learned action."""
 
 
 @dataclass(slots=True)
@@ -14,22 +18,22 @@ class Place:
     """One place of the batch between two frames."""
 
     seed: int = 0
-    running: OptionExecution | None = None
+    running: Execution | None = None
     """Runs, or stands still until the policy has chosen."""
     index: int = -1
     """Of the running one in the action space."""
     following: int = 0
-    """The primitive the running one wants next."""
+    """The primitive the running one wants next; `REST` while a learned one was not asked."""
     was_interrupt: bool = False
     since: int = 0
     """Frames since the policy was asked."""
     alert: bool = False
     """Whether it was asked under alert."""
-    aside: OptionExecution | None = None
+    aside: Execution | None = None
     """Yielded to something else, and may go on later."""
     aside_index: int = -1
     spent: set[int] = field(default_factory=set)
-    """Coded actions that ended in this very state without a frame: asking again is no use."""
+    """Options that ended in this very state without a frame: asking again is no use."""
 
     def put_aside(self) -> None:
         """Keep what stands still for later, in place of what was kept before."""
@@ -40,8 +44,8 @@ class Place:
         self.aside, self.aside_index = self.running, self.index
         self.running = None
 
-    def take_up(self, action: int) -> OptionExecution | None:
-        """What was set aside of this coded action, to go on with; None when there is none."""
+    def take_up(self, action: int) -> Execution | None:
+        """What was set aside of this option, to go on with; None when there is none."""
         if self.aside is None or self.aside_index != action:
             return None
         wanted, self.aside = self.aside, None
@@ -69,10 +73,10 @@ class Place:
             self.aside.drop("the episode ended")
             self.aside = None
 
-    def forget(self) -> None:
-        """The rollout has ended: nothing goes on."""
+    def drop(self, detail: str) -> None:
+        """Nothing goes on here; `detail` says why."""
         for execution in (self.running, self.aside):
             if execution is not None:
-                execution.drop("the rollout ended")
+                execution.drop(detail)
         self.running = self.aside = None
         self.spent.clear()

@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from engine.rl.decisions import Ints, Rechoice
-from engine.rl.option_set import Mask
+from engine.rl.decisions import Ints, Mask, Rechoice
 from engine.rl.options import CodedAction
 from engine.rl.plan_features import plan_says
 from engine.worlds.base import Observation, PlayerState, World
 
 if TYPE_CHECKING:
-    from engine.rl.option_batch import OptionBatch
+    from engine.worlds.base import WorldBatch
 
 
 def can_go_on(observations: Observation, coded: int) -> Ints:
@@ -48,10 +47,20 @@ class Policy(Protocol):
         ...
 
 
-def ask(policy: Policy, batch: OptionBatch, places: Ints) -> Ints:
+class Choosing(Protocol):
+    """Where choices are made: an `OptionBatch`, or the `OptionRunner` of a learned action."""
+
+    batch: WorldBatch
+
+    def look(self, places: Ints) -> tuple[Observation, Mask]:
+        """Observations and masks of some places."""
+        ...
+
+
+def ask(policy: Policy, where: Choosing, places: Ints) -> Ints:
     """What a policy chooses at some places of a batch."""
-    players = batch.batch.players
-    observations, masks = batch.look(places)
+    players = where.batch.players
+    observations, masks = where.look(places)
     inside = [players[place] for place in places.tolist()]
     return policy.choose(places, observations, inside, masks)
 

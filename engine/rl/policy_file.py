@@ -15,9 +15,8 @@ from pydantic import Field
 
 from engine.agents.plan import Record
 from engine.errors import ConfigError, EngineError
-from engine.rl.decisions import Ints, Rechoice
-from engine.rl.option_set import Mask
-from engine.rl.options import CodedAction
+from engine.rl.decisions import Ints, Mask, Rechoice
+from engine.rl.learned_action import Entry
 from engine.rl.policies import Driver
 from engine.rl.reflex import Choices
 from engine.worlds.base import Observation, PlayerState, World
@@ -32,9 +31,10 @@ class PolicySpec(Record):
 
     world: str
     observation_size: int = Field(gt=0)
-    """Of an `OptionBatch`: with coded actions, the terms and what the plan says are part of it."""
+    """Of an `OptionRunner`: with actions, the terms and what the plan says are part of it."""
     primitives: tuple[str, ...]
-    actions: tuple[CodedAction, ...]
+    actions: tuple[Entry, ...]
+    """Coded and learned, in the order of the action space."""
     net_arch: tuple[int, ...]
     plan_prior: float
     """How much the network follows the plan before training (`engine.rl.network`)."""
@@ -56,10 +56,15 @@ class PolicySpec(Record):
         """Size of the discrete action space."""
         return len(self.primitives) + len(self.actions)
 
+    @property
+    def rechoice(self) -> Rechoice:
+        """When the policy wants to be asked while an option runs; behind a gate it has another."""
+        return Rechoice(self.interruption, self.recheck_frames)
+
 
 @dataclass(frozen=True, slots=True)
 class PolicyFile:
-    """A policy as it is stored: `weights` are safetensors bytes."""
+    """A policy as it is stored: `weights` are safetensors bytes (`engine.rl.policy_bundle`)."""
 
     spec: PolicySpec
     weights: bytes
@@ -85,7 +90,7 @@ class NetworkPolicy:
         self.spec = spec
         self.network = network
         self._greedy = greedy
-        self.rechoice = Rechoice(spec.interruption, spec.recheck_frames)
+        self.rechoice = spec.rechoice
         self._rngs: dict[int, np.random.Generator] = {}
         network.set_training_mode(False)
 
@@ -100,7 +105,9 @@ class NetworkPolicy:
 
         network = build_network(spec)
         try:
-            network.load_state_dict(safetensors.torch.load(weights))
+            tensors = safetensors.torch.load(weights)
+            # Those of the learned policies it may choose have a path for a name.
+            network.load_state_dict({n: t for n, t in tensors.items() if "/" not in n})
         except Exception as error:
             raise EngineError(
                 f"the weights of the policy for {spec.world!r} do not fit its spec "
@@ -117,6 +124,10 @@ class NetworkPolicy:
     def begin_episode(self, place: int, seed: int) -> None:
         """Start the random stream of this episode."""
         self._rngs[place] = np.random.default_rng((self.spec.seed, seed))
+
+    def begin_execution(self, place: int, seed: int, frame: int) -> None:
+        """As a learned action it begins inside an episode: a random stream from this frame on."""
+        self._rngs[place] = np.random.default_rng((self.spec.seed, seed, frame))
 
     def choose(
         self,

@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from engine.errors import ConfigError
-from engine.rl.decisions import Ints
-from engine.rl.option_set import Mask
+from engine.rl.decisions import Ints, Mask
 from engine.rl.plan_features import plan_says
 from engine.rl.policies import Driver, ask
 from engine.worlds.base import Observation

@@ -10,7 +10,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Literal
 
-import safetensors.torch
 import torch
 from stable_baselines3.common.utils import set_random_seed
 
@@ -25,12 +24,14 @@ from engine.rl.control import Control, Stopped, Valve
 from engine.rl.decisions import Bonus, Rechoice
 from engine.rl.divergence import HALVINGS, Diverged, Guard
 from engine.rl.episodes import TrainingSeeds
+from engine.rl.learned_action import Action, coded_only
 from engine.rl.monitor import TrainingMonitor
 from engine.rl.network import PlanPolicy, policy_settings
 from engine.rl.option_batch import OptionBatch
 from engine.rl.option_set import OptionSet
-from engine.rl.options import CodedAction, ProgramLoader
+from engine.rl.options import ProgramLoader
 from engine.rl.policies import ExecutivePolicy
+from engine.rl.policy_bundle import bundle, named
 from engine.rl.policy_file import PolicyFile, PolicySpec
 from engine.rl.ppo import SmdpPPO, linear
 from engine.rl.reflex import Guide, Reflex
@@ -52,7 +53,8 @@ class TrainingJob:
     """What to train, on what, and for how long."""
 
     world: World
-    actions: tuple[CodedAction, ...]
+    actions: tuple[Action, ...]
+    """Coded and learned, in plan order."""
     goals: Mapping[str, str]
     """rl sub-action -> success predicate; each pays a bonus once per episode."""
     task_success: str
@@ -85,7 +87,7 @@ class TrainingJob:
             del config[free]
         content = {
             "world": self.world.name,
-            "actions": [asdict(action) for action in self.actions],
+            "actions": [asdict(action) for action in named(self.actions)],
             "goals": dict(self.goals),
             "task_success": self.task_success,
             "config": config,
@@ -269,8 +271,14 @@ class Trainer:
                 "a policy behind a gate needs a plan to act by elsewhere",
                 "Give the training job its plan.",
             )
+        actions = tuple(coded_only(job.actions))
+        if len(actions) < len(job.actions):
+            raise ConfigError(
+                "code acts outside of the gate, and it cannot run learned actions",
+                "Train this policy with coded actions alone.",
+            )
         executive = ExecutivePolicy(
-            PlanExecutive(plan, job.actions, job.world).fresh, job.actions, job.world, job.seed
+            PlanExecutive(plan, actions, job.world).fresh, actions, job.world, job.seed
         )
         return Guide(job.reflex, batch, executive)
 
@@ -333,7 +341,7 @@ class Trainer:
             world=job.world.name,
             observation_size=batch.observation_size,
             primitives=job.world.primitives,
-            actions=job.actions,
+            actions=named(job.actions),
             net_arch=job.config.net_arch,
             plan_prior=job.config.plan_prior,
             interruption=job.rechoice.interrupt,
@@ -344,11 +352,12 @@ class Trainer:
             seed=job.seed,
             task_success=job.task_success,
         )
+        own = {name: value.numpy() for name, value in policy_tensors(model).items()}
         return TrainingResult(
             frames=counters.frames,
             ended=ended,
             success_rate=monitor.success_rate,
-            policy=PolicyFile(spec, safetensors.torch.save(policy_tensors(model))),
+            policy=PolicyFile(spec, bundle(own, job.actions)),
             training_episodes=counters.episodes,
             training_success={
                 name: counters.unlocked.get(name, 0) / max(counters.episodes, 1)

@@ -15,6 +15,7 @@ from engine.agents.protocols import TaskContext
 from engine.agents.rules.agents import rules_agents
 from engine.config import Home
 from engine.errors import ConfigError
+from engine.rl.learned_action import Action
 from engine.rl.options import CodedAction
 from engine.rl.policies import ExecutivePolicy, Policy, RandomPolicy
 from engine.run.learning import goals_of
@@ -27,10 +28,10 @@ from skills_db.records import RunRecord, SkillVersionRecord
 
 @dataclass(frozen=True)
 class Player:
-    """A policy with the coded actions it chooses from and the predicates it is judged by."""
+    """A policy, what it chooses from beside primitives, the predicates it is judged by."""
 
     policy: Policy
-    actions: Sequence[CodedAction]
+    actions: Sequence[Action]
     task_success: str
     goals: Mapping[str, str] = field(default_factory=dict)
 
@@ -117,11 +118,12 @@ def _of_skill(version: SkillVersionRecord, library: Library, world: World) -> Pl
 
 
 def _network(spec: Mapping[str, Any], weights: bytes, goals: Mapping[str, str]) -> Player:
+    from engine.rl.policy_bundle import bound
     from engine.rl.policy_file import NetworkPolicy, PolicySpec
 
     parsed = PolicySpec.model_validate(spec)
     policy = NetworkPolicy.load(parsed, weights)
-    return Player(policy, parsed.actions, parsed.task_success, goals)
+    return Player(policy, bound(parsed.actions, weights), parsed.task_success, goals)
 
 
 def _companions(version: SkillVersionRecord, plan: Plan) -> tuple[CodedAction, ...]:
