@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from engine.agents.plan import Record
 from engine.rl.decisions import Ints
-from engine.rl.options import CodedAction
+from engine.rl.learned_action import Action
 from engine.rl.plan_features import plan_says
 from engine.worlds.base import World
 
@@ -131,11 +131,11 @@ class _Tally:
 class DepartureRecorder:
     """Compares the decisions of an evaluation with the plan; one recorder for one evaluation."""
 
-    def __init__(self, world: World, actions: Sequence[CodedAction]) -> None:
+    def __init__(self, world: World, actions: Sequence[Action]) -> None:
         """Nothing is counted yet.
 
         Args:
-            actions: the coded actions, in the order of the action space.
+            actions: coded and learned, in the order of the action space.
         """
         self._names = (*world.primitives, *(action.name for action in actions))
         self._primitives = len(world.primitives)

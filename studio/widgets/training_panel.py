@@ -1,4 +1,4 @@
-"""The training as one wants to watch it for hours: progress, six curves, figures, the machine."""
+"""The training as one wants to watch it for hours: progress, curves, actions, the machine."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from studio.widgets.charset import ascii_only
 from studio.widgets.device_panel import DevicePanel
 from studio.widgets.metric_chart import MetricChart
 from studio.widgets.paint import STYLES, spread, toned
+from studio.widgets.training_layout import layout
+from studio.widgets.usage_table import ABOUT as ABOUT_ACTIONS
+from studio.widgets.usage_table import UsageTable
 from studio.words import compact, duration, percent, plural, state_sign
 
 if TYPE_CHECKING:
@@ -30,8 +33,9 @@ ABOUT = {
     "entropy": "How undecided the policy is; it should fall slowly, not at once.",
     "approx_kl": "How far an update moved the policy; far above 0.02 is too far.",
     "explained_variance": "How well the value function predicts returns: 1 is perfect, 0 useless.",
+    "actions": ABOUT_ACTIONS,
 }
-"""What each curve means, for tooltips and help."""
+"""What each curve and the table of actions mean, for tooltips and help."""
 
 _NARROW, _WIDE = 48, 96
 _HEAD_HEIGHT, _LOWER_HEIGHT = 3, 7
@@ -39,8 +43,6 @@ _SHARE = 33
 """Columns the share of coded actions needs with what it is a share of."""
 _FIGURES = 42
 """Columns the longest line of the figures needs; with fewer it takes two lines."""
-_LOWEST, _USUAL, _HIGHEST = 6, 8, 14
-"""Heights of a chart: at least, while scrolling, at most."""
 _SECONDS_A_DRAWING = 0.1
 """Events may come much faster (a long run that is read again): they are drawn together."""
 
@@ -73,6 +75,10 @@ class TrainingPanel(Widget):
         self._head = TrainingHead()
         self._figures = TrainingFigures()
         self._device = DevicePanel()
+        self._usage = UsageTable()
+        self._usage.display = False
+        self._actions = 0
+        """Lines that all actions would take in the table of their use; 0 without coded ones."""
         self._charts = {
             "success_rate": MetricChart(
                 "success rate", y_low=0, y_high=1, value_words=percent, about=ABOUT["success_rate"]
@@ -92,6 +98,7 @@ class TrainingPanel(Widget):
         with ChartScroll():
             with Grid():
                 yield from self._charts.values()
+                yield self._usage
             with Horizontal():
                 yield self._figures
                 yield self._device
@@ -104,6 +111,8 @@ class TrainingPanel(Widget):
     def started(self, event: TrainingStarted) -> None:
         """Training begins or goes on."""
         self._show_newest()  # figures from before belong before
+        self._actions = event.coded_actions + 1 if event.coded_actions else 0
+        self._usage.rewind(event.frames_done)
         self._head.start(event)
         self._figures.start(event)
 
@@ -111,6 +120,7 @@ class TrainingPanel(Widget):
         """Figures of one more update."""
         for name, chart in self._charts.items():
             chart.add(event.frames, getattr(event, name), redraw=False)
+        self._usage.add(event.frames, event.usage, event.plan_share)
         self._metrics = event
         self._draw_soon()
 
@@ -128,6 +138,8 @@ class TrainingPanel(Widget):
         self._metrics = self._sample = None
         for chart in self._charts.values():
             chart.clear()
+        self._usage.clear()
+        self._show_usage()
         self._head.clear()
         self._figures.clear()
         self._device.show(None)
@@ -151,6 +163,8 @@ class TrainingPanel(Widget):
             self._figures.update(self._metrics)
             for chart in self._charts.values():
                 chart.refresh()
+            self._usage.refresh()
+            self._show_usage()
         if self._sample is not None:
             self._device.show(self._sample)
         self._metrics = self._sample = None
@@ -160,34 +174,46 @@ class TrainingPanel(Widget):
         if self._drawing:
             self._draw()
 
+    def _show_usage(self) -> None:
+        """The table is there once there is something in it: older runs did not tell."""
+        wanted = bool(self._actions and len(self._usage.history))
+        if wanted != self._usage.display:
+            self._usage.display = wanted
+            self._fit()
+
     def on_resize(self, event: Resize) -> None:
+        """Another size, another layout."""
+        self._fit()
+
+    def _fit(self) -> None:
         """All at once where it fits; else the important first and the rest by scrolling."""
-        width, height = event.size
+        width, height = self.size
         columns = 3 if width >= _WIDE else 2 if width >= _NARROW else 1
         self.set_class(columns == 1, "-narrow")
-        grid = self.query_one(Grid)
-        grid.styles.grid_size_columns = columns
-        rows = math.ceil(len(self._charts) / columns)
         beside = width if columns == 1 else width // 2 - 1
         lower = _LOWER_HEIGHT + (beside < _FIGURES)
         self._figures.styles.height = lower
-        each, gap = _chart_height(height - _HEAD_HEIGHT, rows, lower)
-        grid.styles.grid_rows = str(each)
-        grid.styles.grid_gutter_horizontal = gap
-        grid.styles.height = rows * (each + gap) - gap
-
-
-def _chart_height(body: int, rows: int, below: int) -> tuple[int, int]:
-    """Height of a chart and the gap between two, for a body of so many lines.
-
-    Args:
-        below: lines of the figures below the charts.
-    """
-    for gap, lower in ((1, below + 1), (0, below + 1), (0, 0)):
-        each = (body - lower - gap * (rows - 1)) // rows
-        if each >= _LOWEST + 2 * gap:
-            return min(_HIGHEST, each), gap
-    return _USUAL, 0
+        rows = math.ceil(len(self._charts) / columns)
+        fitting = layout(
+            body=height - _HEAD_HEIGHT,
+            rows=rows,
+            below=lower + 1,
+            actions=self._usage.rows_wanted(width, self._actions) if self._usage.display else 0,
+        )
+        grid = self.query_one(Grid)
+        grid.styles.grid_size_columns = columns
+        grid.styles.grid_gutter_horizontal = fitting.gap
+        heights = [fitting.chart] * rows
+        if self._usage.display:
+            # Where not all is in view, after the curves that matter most.
+            charts = [*self._charts.values()]
+            before = max(2, columns) if fitting.scrolls else len(charts)
+            grid.move_child(self._usage, after=charts[before - 1])
+            self._usage.styles.column_span = columns
+            self._usage.styles.padding = (fitting.above, 0, int(fitting.scrolls), 0)
+            heights.insert(before // columns, fitting.usage)
+        grid.styles.grid_rows = " ".join(map(str, heights))
+        grid.styles.height = sum(heights) + fitting.gap * (len(heights) - 1)
 
 
 class ChartScroll(VerticalScroll):

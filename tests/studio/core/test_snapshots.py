@@ -36,6 +36,7 @@ def training(run, kit):
             entropy=2.5 - update / 60, approx_kl=0.01, clipfrac=0.1,
             explained_variance=update / 80, policy_loss=-0.01, value_loss=0.3,
             decisions=update * 400, coded_share=0.3,
+            usage={"gather_wood": 0.2 + update / 150}, plan_share=0.9 - update / 300,
             eta_seconds=(100_000 - update * 1024) / 1450))  # fmt: skip
     run.emit(DeviceSampled(
         name="AMD EPYC", is_gpu=False, utilisation=97.0, memory_used_gb=3.1, memory_total_gb=16.0,

@@ -90,6 +90,9 @@ def utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     time.tzset()
 
 
+CODED = ("collect_wood", "find_diamond", "take_shelter", "drink")
+
+
 def training_events(updates: int) -> list[events.Event]:
     """A training of crafter that learns, as far as it has come."""
     rng = random.Random(0)
@@ -97,7 +100,7 @@ def training_events(updates: int) -> list[events.Event]:
         events.TrainingStarted(
             frames_total=1_000_000,
             frames_done=0,
-            actions=tuple(f"action_{index}" for index in range(21)),
+            actions=(*(f"action_{index}" for index in range(17)), *CODED),
             coded_actions=4,
             device="cpu",
             parameters=52_345,
@@ -123,6 +126,12 @@ def training_events(updates: int) -> list[events.Event]:
                 decisions=frames // 2,
                 coded_share=0.23,
                 eta_seconds=(1_000_000 - frames) / 1534,
+                usage={
+                    "collect_wood": 0.5 - update / 1000,
+                    "find_diamond": update / 1000 + abs(rng.gauss(0, 0.01)),
+                    "take_shelter": 0.1,
+                },
+                plan_share=0.95 - update / 4000,
             )
         )
     made.append(
