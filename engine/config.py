@@ -79,6 +79,14 @@ class TrainingConfig(BaseModel):
     target_success: float | None = Field(default=None, gt=0, le=0.96)
     """Training ends early once the task's success rate in training is above this with 97.5 %
     confidence (Wilson interval over the last 100 episodes, which cannot show more than 0.963)."""
+    curriculum: bool = False
+    """Learn the plan's rl sub-actions one after the other, each within its own budget and until its
+    own success, and let the later ones choose the earlier; the last learns the task. Off: where
+    they are sides of one task (stay alive, reach the diamond), one policy for all learns both from
+    every frame. It pays where a later one is out of reach without an earlier one."""
+    skill_frames: int = Field(default=200, ge=1)
+    """Env frames after which an earlier skill hands back, if it has not succeeded before. Its
+    budget in the plan is for training and says nothing of that."""
     net_arch: tuple[Annotated[int, Field(ge=1, le=8192)], ...] = (128, 128)
     checkpoint_frames: int = Field(default=20_000, ge=1)
     device: str = Field(default="auto", pattern=r"^(auto|cpu|cuda(:\d+)?|mps)$")

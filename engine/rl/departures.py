@@ -23,9 +23,9 @@ from engine.worlds.base import World
 if TYPE_CHECKING:
     from engine.rl.option_batch import OptionBatch
 
-MOST_PAIRS: Final = 24
+MOST_PAIRS: Final = 20
 """How many pairs a record keeps, the most frequent ones; the rest is counted."""
-_DIGITS: Final = 4
+_DIGITS: Final = 3
 """Of means: enough to read, and the order in which episodes end is not seen in them."""
 _NOTHING: Final = -1
 
@@ -76,7 +76,7 @@ class Departures(Record):
     spread: dict[str, float]
     """Standard deviation of each word over `decisions`."""
     steps: dict[str, Step]
-    """By what code alone would have run."""
+    """By what code alone would have run; those of `pairs`."""
     pairs: tuple[Departure, ...]
     """The most frequent first, `MOST_PAIRS` at most."""
     rarer_pairs: int
@@ -194,7 +194,9 @@ class DepartureRecorder:
             flags=tuple(name for name in self._named if name in self._flags),
             situation=self._situation(everything),
             spread=self._spread(everything, tally.squares),
-            steps={self._code(step): self._step(tally, step) for step in _steps(tally)},
+            steps={
+                self._code(step): self._step(tally, step) for step in sorted({p[0] for p in kept})
+            },
             pairs=tuple(self._departure(tally, pair) for pair in kept),
             rarer_pairs=len(left) - len(kept),
         )
@@ -243,7 +245,3 @@ def _sum(means: Sequence[_Mean], words: int) -> _Mean:
     for mean in means:
         everything.add(mean.total, mean.count)
     return everything
-
-
-def _steps(tally: _Tally) -> list[int]:
-    return sorted({code for code, _ in tally.pairs})

@@ -82,11 +82,11 @@ def named(actions: Iterable[Action]) -> tuple[Entry, ...]:
 
 
 def all_code(actions: Iterable[Action]) -> Iterator[CodedAction]:
-    """Every coded action that can come to run, also inside of learned ones; each code once."""
-    seen: set[str] = set()
+    """Every coded action that can come to run, also inside of learned ones; each once."""
+    seen: set[tuple[str, str]] = set()
     for action in _every(actions):
-        if action.code not in seen:
-            seen.add(action.code)
+        if (action.name, action.code) not in seen:
+            seen.add((action.name, action.code))
             yield action
 
 

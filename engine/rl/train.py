@@ -83,7 +83,7 @@ class TrainingJob:
     def fingerprint(self) -> str:
         """Hash of what a checkpoint depends on; the budget and where it runs may change."""
         config = self.config.model_dump(mode="json")
-        for free in ("checkpoint_frames", "device", "torch_threads"):
+        for free in ("checkpoint_frames", "curriculum", "device", "skill_frames", "torch_threads"):
             del config[free]
         content = {
             "world": self.world.name,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -17,8 +17,10 @@ from engine.events import Event
 from engine.rl.control import Control, Stopped, Valve
 from engine.rl.departures import DepartureRecorder
 from engine.rl.evaluate import Evaluation, evaluate
-from engine.rl.options import CodedAction, ProgramLoader
+from engine.rl.learned_action import Action, Entry, coded_only
+from engine.rl.options import ProgramLoader
 from engine.rl.policies import ExecutivePolicy, Policy
+from engine.rl.policy_bundle import bound
 from engine.rl.policy_file import PolicySpec
 from engine.run.eye import Eye
 from engine.telemetry import DeviceSampler
@@ -38,7 +40,8 @@ class TrainingRequest(Record):
 
     what: Literal["train"] = "train"
     world: str
-    actions: tuple[CodedAction, ...]
+    actions: tuple[Entry, ...]
+    """The policies of learned ones come beside it."""
     goals: dict[str, str]
     task_success: str
     config: TrainingConfig
@@ -48,13 +51,17 @@ class TrainingRequest(Record):
     checkpoint_file: Path
     seed_limit: int
 
-    def job(self) -> TrainingJob:
-        """The job; imports torch."""
+    def job(self, policies: bytes = b"") -> TrainingJob:
+        """The job; imports torch.
+
+        Args:
+            policies: of the learned actions (`engine.rl.policy_bundle.bundle`).
+        """
         from engine.rl.train import TrainingJob
 
         return TrainingJob(
             world=get_world(self.world),
-            actions=self.actions,
+            actions=bound(self.actions, policies),
             goals=self.goals,
             task_success=self.task_success,
             config=self.config,
@@ -67,12 +74,12 @@ class TrainingRequest(Record):
 
 
 class EvaluationRequest(Record):
-    """Episodes of one policy; the weights of a trained one come beside it."""
+    """Episodes of one policy; its weights, and those of its learned actions, come beside it."""
 
     what: Literal["evaluate"] = "evaluate"
     world: str
     policy: PolicyName
-    actions: tuple[CodedAction, ...]
+    actions: tuple[Entry, ...]
     plan: Plan
     """Its order of the coded actions is what code alone follows."""
     spec: PolicySpec | None = None
@@ -128,8 +135,13 @@ class Supervisor(Protocol):
 class Learner(Protocol):
     """Trains and evaluates, wherever that is."""
 
-    def train(self, request: TrainingRequest, supervisor: Supervisor) -> Trained:
+    def train(
+        self, request: TrainingRequest, supervisor: Supervisor, policies: bytes = b""
+    ) -> Trained:
         """Train to the budget, or until the supervisor says stop.
+
+        Args:
+            policies: of the learned actions (`engine.rl.policy_bundle.bundle`).
 
         Raises:
             EngineError: it cannot be done; what a checkpoint keeps is kept.
@@ -157,7 +169,9 @@ class LocalLearner:
     def __init__(self, programs: ProgramLoader) -> None:
         self._programs = programs
 
-    def train(self, request: TrainingRequest, supervisor: Supervisor) -> Trained:
+    def train(
+        self, request: TrainingRequest, supervisor: Supervisor, policies: bytes = b""
+    ) -> Trained:
         """Train to the budget, or until the supervisor says stop."""
         # torch takes seconds to import: only who trains pays for it.
         from engine.rl.train import Trainer
@@ -172,7 +186,7 @@ class LocalLearner:
 
         try:
             result = Trainer(
-                request.job(),
+                request.job(policies),
                 self._programs,
                 report=report,
                 control=supervisor.control,
@@ -193,10 +207,11 @@ class LocalLearner:
     ) -> Evaluation:
         """Figures over the episodes that were over before the supervisor said abort."""
         world = get_world(request.world)
+        actions = bound(request.actions, weights)
         return evaluate(
             world,
-            _policy(request, weights, world),
-            request.actions,
+            _policy(request, weights, world, actions),
+            actions,
             self._programs,
             seeds=request.seeds,
             task_success=request.task_success,
@@ -205,14 +220,16 @@ class LocalLearner:
             on_frame=Eye(supervisor.watched, supervisor.draw).show,
             should_stop=_aborted(supervisor.control),
             progress=supervisor.episode_over,
-            departures=DepartureRecorder(world, request.actions),
+            departures=DepartureRecorder(world, actions),
         )
 
 
-def _policy(request: EvaluationRequest, weights: bytes, world: World) -> Policy:
-    actions = request.actions
+def _policy(
+    request: EvaluationRequest, weights: bytes, world: World, actions: Sequence[Action]
+) -> Policy:
     if request.policy == "code_only" or request.spec is None:
-        return ExecutivePolicy(PlanExecutive(request.plan, actions, world).fresh, actions, world)
+        coded = tuple(coded_only(actions))
+        return ExecutivePolicy(PlanExecutive(request.plan, coded, world).fresh, coded, world)
     from engine.rl.policy_file import NetworkPolicy
 
     if request.policy == "untrained":

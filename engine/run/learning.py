@@ -6,99 +6,87 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from engine.agents.plan import Plan
 from engine.errors import EngineError, PlanError
-from engine.events import Evaluated, Event, TrainingMetrics
+from engine.events import Evaluated
 from engine.files import write_atomically
-from engine.rl.control import Control
-from engine.rl.options import CodedAction
+from engine.rl.learned_action import Entry
 from engine.rl.policy_file import PolicySpec
-from engine.run.learner import EvaluationRequest, PolicyName, TrainingRequest
+from engine.run.curriculum import (
+    ask_learner,
+    frames_spent,
+    in_plan_order,
+    request_for,
+    skills_before_the_last,
+    was_stopped,
+    within,
+)
+from engine.run.learner import EvaluationRequest, PolicyName, Trained
 from engine.run.session import RunStopped, Session
+from engine.run.supervision import EvaluationSupervisor, TrainingSupervisor
 from skills_db.records import RunState
 
 
 def train(session: Session) -> None:
-    """Train the rl-marked part of the plan, with the working coded actions as options."""
+    """Train the rl-marked part of the plan, with the working coded actions as options.
+
+    Raises:
+        RunStopped: the run was told to stop; a checkpoint is kept.
+    """
     plan = agreed_plan(session)
     goals = {action.name: action.success for action in plan.sub_actions("rl")}
     if not goals or plan.training_frames == 0:
         session.log("the plan marks nothing for RL: no training")
         session.save(phase="evaluate")
         return
-    session.enter(RunState.TRAINING, ", ".join(goals))
-    request = TrainingRequest(
-        world=session.world.name,
-        actions=session.progress.coded_actions(),
-        goals=goals,
-        task_success=session.context.task.success,
-        config=session.config.training,
-        frames=plan.training_frames,
-        seed=session.config.seed,
-        episode_length=session.config.episode_length,
-        checkpoint_file=session.checkpoint_file,
-        seed_limit=session.config.eval_seed_start,
-    )
-    trained = session.learner.train(request, _Training(session))
-    session.count.frames = trained.frames
-    if trained.ended == "abort" or session.control() == "abort":
-        session.save(training_frames=trained.frames)
-        raise RunStopped
-    session.training_stopped()
+    if session.config.training.curriculum and len(goals) > 1:
+        trained = _curriculum(session, plan, goals)
+    else:
+        session.enter(RunState.TRAINING, ", ".join(goals))
+        trained = _all_at_once(session, plan, goals)
     write_atomically(session.policy_file, trained.weights)
     session.save(
         phase="evaluate",
-        training_frames=trained.frames,
+        training_frames=frames_spent(session) + trained.frames,
         training_success_rate=trained.success_rate,
         policy_spec=trained.spec.model_dump(mode="json"),
         policy_sha256=hashlib.sha256(trained.weights).hexdigest(),
     )
 
 
-class _Supervisor:
-    """The run as the one who follows its learner."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    def report(self, event: Event) -> None:
-        self._session.emit(event)
-        if isinstance(event, TrainingMetrics):
-            self._session.count.frames = event.frames
-
-    def control(self) -> Control:
-        return self._session.shown_control()
-
-    def watched(self) -> bool:
-        return self._session.watched()
-
-    def draw(self, rgb: NDArray[np.uint8], caption: str) -> None:
-        self._session.draw(rgb, caption)
-
-    def episode_over(self, done: int, of: int) -> None:
-        """Training tells of updates, not of episodes."""
+def _all_at_once(session: Session, plan: Plan, goals: dict[str, str]) -> Trained:
+    """One policy for all of them: each pays a bonus once per episode."""
+    request, policies = request_for(
+        session,
+        session.progress.coded_actions(),
+        goals=goals,
+        success=session.context.task.success,
+        frames=plan.training_frames,
+        config=session.config.training,
+        checkpoint_file=session.checkpoint_file,
+    )
+    return ask_learner(session, request, policies, TrainingSupervisor(session))
 
 
-class _Training(_Supervisor):
-    """*Abort* keeps a checkpoint too."""
-
-    def control(self) -> Control:
-        wish = super().control()
-        return "stop_and_keep" if wish == "abort" else wish
-
-
-class _Evaluation(_Supervisor):
-    """Tells of episodes."""
-
-    def __init__(self, session: Session, policy: PolicyName) -> None:
-        super().__init__(session)
-        self._policy = policy
-
-    def episode_over(self, done: int, of: int) -> None:
-        self._session.enter(RunState.EVALUATING, f"{self._policy}: episode {done} of {of}")
+def _curriculum(session: Session, plan: Plan, goals: dict[str, str]) -> Trained:
+    """One after the other; the last with the skills before it, for all that is left."""
+    skills = skills_before_the_last(session, plan)
+    before, total = frames_spent(session), plan.training_frames
+    left = 0 if was_stopped(session) else total - before
+    frames, config = within(left, session.config.training)
+    if left and not frames:
+        session.log(f"{left} frames are left for the task: too few to learn from", "warning")
+    session.enter(RunState.TRAINING, list(goals)[-1])
+    request, policies = request_for(
+        session,
+        in_plan_order(plan, (*session.progress.coded_actions(), *skills)),
+        goals=goals,
+        success=session.context.task.success,
+        frames=frames,
+        config=config,
+        checkpoint_file=session.checkpoint_file,
+    )
+    return ask_learner(session, request, policies, TrainingSupervisor(session, before, total))
 
 
 def evaluate_policies(session: Session) -> None:
@@ -111,7 +99,7 @@ def evaluate_policies(session: Session) -> None:
     else:
         spec = PolicySpec.model_validate(session.progress.policy_spec)
         found = _evaluate(session, "trained", spec.actions, spec, weights)
-        found["baseline"] = _evaluate(session, "untrained", spec.actions, spec)
+        found["baseline"] = _evaluate(session, "untrained", spec.actions, spec, weights)
         found["code_only"] = code_only
     session.save(Evaluated(evaluation=found), phase="save", evaluation=found)
 
@@ -119,7 +107,7 @@ def evaluate_policies(session: Session) -> None:
 def _evaluate(
     session: Session,
     policy: PolicyName,
-    actions: Sequence[CodedAction],
+    actions: Sequence[Entry],
     spec: PolicySpec | None = None,
     weights: bytes = b"",
 ) -> dict[str, Any]:
@@ -137,7 +125,7 @@ def _evaluate(
         goals=dict(goals_of(plan)),
         episode_length=config.episode_length,
     )
-    evaluation = session.learner.evaluate(request, weights, _Evaluation(session, policy))
+    evaluation = session.learner.evaluate(request, weights, EvaluationSupervisor(session, policy))
     if session.control() == "abort":
         raise RunStopped
     return evaluation.model_dump(mode="json")

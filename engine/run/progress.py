@@ -56,6 +56,20 @@ class CodeWork(Record):
         )
 
 
+class LearnedSkill(Record):
+    """An rl sub-action that was learnt as an action of later ones; its weights are a file."""
+
+    name: str
+    frames: int
+    ended: str
+    """An `engine.rl.train.Ended`."""
+    success_rate: float | None
+    """Of its own success, over the last 100 episodes of its training."""
+    spec: dict[str, Any]
+    sha256: str
+    """Of the weights."""
+
+
 class SavedSkill(Record):
     """A skill version of the library that this run wrote, or used as it was."""
 
@@ -78,7 +92,10 @@ class Progress(Record):
     approve_all: bool = False
     """A person said *approve all from here*."""
     codes: dict[str, CodeWork] = {}
+    learned: tuple[LearnedSkill, ...] = ()
+    """With a curriculum: the skills that are learnt so far, in plan order."""
     training_frames: int = 0
+    """Of all trainings together."""
     training_success_rate: float | None = None
     policy_spec: dict[str, Any] | None = None
     """Spec of the trained policy; its weights lie in the run's folder."""

@@ -53,7 +53,7 @@ class Leave(_Message):
 
 
 Order = TrainingRequest | EvaluationRequest | Steer | Leave
-"""An evaluation's data are the weights of the policy."""
+"""An evaluation's data are the weights of the policy, a training's those of learned actions."""
 ORDERS: TypeAdapter[Order] = TypeAdapter(Annotated[Order, Field(discriminator="what")])
 
 

@@ -83,13 +83,18 @@ class TrainingProcess:
         """Of the process; None while there is none."""
         return None if self._process is None else self._process.pid
 
-    def train(self, request: TrainingRequest, supervisor: Supervisor) -> Trained:
+    def train(
+        self, request: TrainingRequest, supervisor: Supervisor, policies: bytes = b""
+    ) -> Trained:
         """Train to the budget, or until the supervisor says stop.
+
+        Args:
+            policies: of the learned actions (`engine.rl.policy_bundle.bundle`).
 
         Raises:
             EngineError: it cannot be done, or the process died; its last checkpoint is kept.
         """
-        over, weights = self._ask(request, b"", supervisor)
+        over, weights = self._ask(request, policies, supervisor)
         if not isinstance(over, TrainingOver):
             raise self._misunderstood(f"a training ended with {over.what!r}")
         return Trained(over.frames, over.ended, over.success_rate, over.spec, weights)

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from engine.errors import EngineError
 from engine.events import Event, LogLine
 from engine.rl.control import Control
+from engine.rl.policy_bundle import all_code, bound
 from engine.run.fast_mode import (
     EXTRA_MEMORY,
     confine_training,
@@ -162,17 +163,18 @@ class _Desk:
                 self._line.send(_failed(error))
 
     def _do(self, request: Request, data: bytes) -> None:
-        require_checked(self._fast, request.actions)
+        code = tuple(all_code(bound(request.actions, data)))
+        require_checked(self._fast, code)
         learner = LocalLearner(self._fast)
         if isinstance(request, EvaluationRequest):
             figures = learner.evaluate(request, data, self._supervisor)
             self._line.send(EvaluationOver(evaluation=figures))
             return
-        for text in executors_told(self._fast, request.actions):
+        for text in executors_told(self._fast, code):
             self._supervisor.report(LogLine(level="info", text=text))
         kept_in = f"limits of the training process: {confinement_told(self._confined)}"
         self._supervisor.report(LogLine(level="info", text=kept_in))
-        trained = learner.train(request, self._supervisor)
+        trained = learner.train(request, self._supervisor, data)
         over = TrainingOver(
             frames=trained.frames,
             ended=trained.ended,

@@ -145,9 +145,8 @@ def _phases(session: Session, *, resumed: bool) -> int:
 
 def _tell_resumed(session: Session) -> None:
     journal, run_id = session.journal, session.run_id
-    kept = int((last_payload(journal, run_id, "checkpoint") or {}).get("frames", 0))
-    if not session.checkpoint_file.exists():
-        kept = 0
+    saved = last_payload(journal, run_id, "checkpoint") or {}
+    kept = int(saved.get("frames", 0)) if Path(str(saved.get("file", ""))).is_file() else 0
     seen = int((last_payload(journal, run_id, "metrics") or {}).get("frames", 0))
     phase = session.progress.phase
     if phase == "train" and seen > kept:
