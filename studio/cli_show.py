@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from skills_db.records import RunRecord, SkillKind, SkillRecord, SkillVersionRecord
 from studio.cli_output import Output, give, pairs, runnable, table
+from studio.departure_words import LEGEND, TITLE, account_of
 from studio.words import (
     FAST_MODE,
     ago,
@@ -159,7 +160,25 @@ def evaluation_text(evaluation: Mapping[str, Any]) -> str:
         for name in reached
     ]
     where = f"{evaluation.get('episodes', '?')} episodes, seeds {evaluation.get('seeds', '?')}"
-    return f"Evaluation: {where}\n{table(headings, rows)}"
+    text = f"Evaluation: {where}\n{table(headings, rows)}"
+    left = _departures_text(evaluation)
+    return f"{text}\n\n{left}" if left else text
+
+
+def _departures_text(evaluation: Mapping[str, Any]) -> str:
+    """Where the policy left the plan; empty where nothing was counted."""
+    account = account_of(evaluation)
+    if account is None:
+        return ""
+    lines = [f"{TITLE[0].upper()}{TITLE[1:]}", account.summary]
+    if account.note:
+        lines.append(account.note)
+    for habit in account.habits:
+        lines.append(f"instead of {habit.code} it chose {habit.policy}")
+        lines += [f"    {words}" for words in (habit.how_often, habit.when) if words]
+    lines += [LEGEND] if account.habits else []
+    lines += [account.rest] if account.rest else []
+    return "\n".join(lines)
 
 
 def _figure(figures: Mapping[str, Any], name: str, unit: str = "") -> str:

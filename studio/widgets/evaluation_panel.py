@@ -10,6 +10,7 @@ from typing import Any
 from textual.content import Content
 
 from studio import keymap
+from studio.departure_words import LEGEND, TITLE, Account, account_of, share_left
 from studio.widgets.charset import ascii_only
 from studio.widgets.paint import STYLES, toned
 from studio.widgets.reader import Reader
@@ -118,7 +119,8 @@ class EvaluationPanel(Reader):
                 rates.sort(key=lambda rate: (-rate.gain, -rate.trained))
             head = Content.assemble((title, "bold"), toned(f"  {order}", "muted"))
             lines += [Content(), head, *(self._rate(rate, label, width) for rate in rates)]
-        return lines
+        account = account_of(evaluation)
+        return lines if account is None else [*lines, Content(), *_account(account)]
 
     def _rate(self, rate: Rate, label: int, width: int) -> Content:
         row = _padded(rate.name, label) + _numbers(percent(rate.trained), rate, points=True)
@@ -179,11 +181,39 @@ def _figures(evaluation: Mapping[str, Any], others: Others, label: int) -> list[
             row = _numbers(_figure(value), rate, points=False)
         strong = "bold" if field == "task_success" else ""
         lines.append(_padded(name, label, strong) + row)
+    left = share_left(evaluation)
+    if left is not None:
+        beside = Rate("", left, share_left(others.untrained), share_left(others.code_only))
+        row = _numbers(percent(left), beside, points=True, judged=False)
+        lines.append(_padded("leaves the plan", label) + row)
     return lines
 
 
-def _numbers(trained: str, rate: Rate, *, points: bool) -> Content:
-    """Trained, untrained and their difference, then code alone, in columns."""
+def _account(account: Account) -> list[Content]:
+    """Where the policy left the plan, in sentences that wrap."""
+    lines = [Content.styled(TITLE, "bold"), Content(account.summary)]
+    if account.note:
+        lines.append(toned(account.note, "muted"))
+    for habit in account.habits:
+        head = Content.assemble(
+            toned("instead of ", "muted"),
+            (habit.code, "bold"),
+            toned(" it chose ", "muted"),
+            (habit.policy, f"bold {STYLES['accent']}"),
+        )
+        lines += [Content(), head, Content(habit.how_often)]
+        if habit.when:
+            lines.append(Content(habit.when))
+    below = [text for text in (LEGEND if account.habits else "", account.rest) if text]
+    return [*lines, Content(), *(toned(text, "muted") for text in below)] if below else lines
+
+
+def _numbers(trained: str, rate: Rate, *, points: bool, judged: bool = True) -> Content:
+    """Trained, untrained and their difference, then code alone, in columns.
+
+    Args:
+        judged: more is better.
+    """
     parts = [Content(f"{trained:>{_NUMBER}}")]
     if rate.untrained is not None:
         other = percent(rate.untrained) if points else _figure(rate.untrained)
@@ -192,7 +222,8 @@ def _numbers(trained: str, rate: Rate, *, points: bool) -> Content:
         text = f"{gain:+.0f}" if points else f"{'+' if gain >= 0 else ''}{_figure(gain)}"
         if text.strip("+-") in ("0", "0.00"):
             text = "0"
-        tone: Tone = "muted" if text == "0" or not points else "good" if gain > 0 else "bad"
+        plain = text == "0" or not points or not judged
+        tone: Tone = "muted" if plain else "good" if gain > 0 else "bad"
         parts.append(toned(f"{text:>{_GAIN}}", tone))
     if rate.code_only is not None:
         code_only = percent(rate.code_only) if points else _figure(rate.code_only)

@@ -68,8 +68,8 @@ def test_each_choice_is_held_against_what_code_would_do(play):
     assert right.situation == {"gems": 0, "frames": 0.5, "x": 0.5, "on_gem": 0}
     assert (take.policy, take.decisions) == ("take", 1)
     assert take.situation == {"gems": 0, "frames": 2, "x": 2, "on_gem": 1}
-    assert found.situation == {"gems": 0, "frames": 1, "x": 1, "on_gem": 0.3333}
-    assert found.spread == {"gems": 0, "frames": 0.8165, "x": 0.8165, "on_gem": 0.4714}
+    assert found.situation == {"gems": 0, "frames": 1, "x": 1, "on_gem": 0.333}
+    assert found.spread == {"gems": 0, "frames": 0.816, "x": 0.816, "on_gem": 0.471}
     assert found.flags == ("on_gem",)
     step = found.steps["fetch_gem"]
     assert (step.decisions, step.followed, step.situation) == (3, 0, {})

@@ -214,6 +214,65 @@ EVALUATION = {
 }
 
 
+def departures(*pairs: dict[str, object], followed: int, **changes: object) -> dict[str, object]:
+    """Where a policy left the plan in ten episodes, as an evaluation has it."""
+    left = sum(int(str(pair["decisions"])) for pair in pairs)
+    return {
+        "episodes": 10,
+        "decisions": followed + left,
+        "followed": followed,
+        "silent": 7,
+        "flags": ["sleeping"],
+        "situation": {"health": 6.8, "daylight": 0.7, "threat": 60.0, "sleeping": 0.1},
+        "spread": {"health": 2.0, "daylight": 0.4, "threat": 45.0, "sleeping": 0.3},
+        "steps": {
+            "drink": {
+                "decisions": 400,
+                "followed": 100,
+                "situation": {"health": 6.5, "daylight": 0.72, "threat": 60.0, "sleeping": 0.0},
+            }
+        },
+        "pairs": [*pairs],
+        "rarer_pairs": 0,
+    } | changes
+
+
+def departure(policy: str, decisions: int, **situation: float) -> dict[str, object]:
+    """So many decisions at which code would have drunk."""
+    usual = {"health": 6.5, "daylight": 0.72, "threat": 60.0, "sleeping": 0.0}
+    return {
+        "code": "drink",
+        "policy": policy,
+        "decisions": decisions,
+        "episodes": min(9, decisions),
+        "situation": usual | situation,
+    }
+
+
+def compared(**changes: object) -> dict[str, object]:
+    """The evaluation with departures: much shelter, some noise, and what the others do too."""
+    trained = departures(
+        departure("take_shelter", 140, health=4.1, daylight=0.1, threat=3.0, sleeping=0.25),
+        departure("gather_wood", 60),
+        departure("eat", 30, health=6.4),
+        departure("noop", 4),
+        followed=766,
+        rarer_pairs=12,
+    )
+    untrained = departures(
+        departure("eat", 50), departure("take_shelter", 4), followed=946, rarer_pairs=3
+    )
+    code_only = departures(departure("noop", 20), followed=980)
+    baseline = EVALUATION["baseline"]
+    assert isinstance(baseline, dict)
+    return {
+        **EVALUATION,
+        "departures": trained,
+        "baseline": {**baseline, "departures": untrained},
+        "code_only": {**baseline, "policy": "code_only", "departures": code_only},
+    } | changes
+
+
 class Clock:
     """A clock that goes on only when it is told to."""
 

@@ -111,6 +111,21 @@ def test_evaluation_panel(snap_compare: Compare, make: ModuleType, size: tuple[i
     assert snap_compare(PanelApp(panel), terminal_size=size, run_before=fill)
 
 
+@sizes
+def test_departures_from_the_plan(
+    snap_compare: Compare, make: ModuleType, size: tuple[int, int]
+) -> None:
+    panel = EvaluationPanel()
+
+    async def fill(pilot: Pilot[Any]) -> None:
+        panel.show(make.compared(), agents="rules")
+        await pilot.pause()
+        panel.scroll_end(animate=False)
+        await pilot.pause()
+
+    assert snap_compare(PanelApp(panel), terminal_size=size, run_before=fill)
+
+
 def test_event_log_on_a_light_ground(snap_compare: Compare, make: ModuleType, utc: None) -> None:
     log = EventLog()
 
