@@ -128,7 +128,7 @@ def training_events(updates: int) -> list[events.Event]:
                 eta_seconds=(1_000_000 - frames) / 1534,
                 usage={
                     "collect_wood": 0.5 - update / 1000,
-                    "find_diamond": update / 1000 + abs(rng.gauss(0, 0.01)),
+                    "find_diamond": update / 1000 + 0.01 * (update % 2),
                     "take_shelter": 0.1,
                 },
                 plan_share=0.95 - update / 4000,
