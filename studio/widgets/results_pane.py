@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _EMPTY = "Results appear here after the training: the policy beside the untrained one."
 
+_MOST_NAMES = 8
+"""Names of saved skills that are told; the library has them all."""
 _EVALUATING = "the trained policy and the untrained one play on held-out seeds"
 
 
@@ -95,7 +97,9 @@ class ResultsPane(VerticalScroll, can_focus=False):
 
 
 def _saved_line(count: str, saved: Sequence[SkillSaved]) -> Content:
-    names = ", ".join(f"{event.name} v{event.version}" for event in saved)
+    names = ", ".join(f"{event.name} v{event.version}" for event in saved[:_MOST_NAMES])
+    if len(saved) > _MOST_NAMES:
+        names += f" and {len(saved) - _MOST_NAMES} more"
     if not names:
         return Content()
     return Content.assemble((f"✔ {count} saved", "$text-success"), (f"  {names}", MUTED))
