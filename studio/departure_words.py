@@ -100,7 +100,9 @@ def account_of(evaluation: Mapping[str, Any]) -> Account | None:
         )
         return Account(summary, "", (), "")
     habits = _habits(found, others)
-    return Account(_summary(found, others), _note(others), habits, _rest(found, len(habits)))
+    return Account(
+        _summary(found, others), _note(others), habits, _rest(found, others, len(habits))
+    )
 
 
 def share_left(figures: Mapping[str, Any] | None) -> float | None:
@@ -192,14 +194,15 @@ def _word(found: Departures, word: str, pair: Departure, followed: Mapping[str, 
     return f"{word.replace('_', ' ')} {say(pair.situation[word])} ({', '.join(beside)})"
 
 
-def _rest(found: Departures, told: int) -> str:
+def _rest(found: Departures, others: Mapping[str, Departures], told: int) -> str:
     left = len(found.pairs) + found.rarer_pairs - told
     if not left:
         return ""
     what = f"{left:,} {'other kind' if left == 1 else 'other kinds'}" if told else f"All {left:,}"
     kinds = "of departure" if told else "kinds of departure"
     were = "was" if left == 1 and told else "were"
-    return f"{what} {kinds} {were} rare, or no more frequent than with the others."
+    unless = ", or no more frequent than with the others" if others else ""
+    return f"{what} {kinds} {were} rare{unless}."
 
 
 def _number(value: float) -> str:

@@ -85,7 +85,7 @@ def test_rare_departures_are_counted_alone(make: ModuleType) -> None:
     account = account_of({"departures": make.departures(*pairs, followed=95)})
     assert account is not None
     assert account.habits == ()
-    assert account.rest.startswith("All 2 kinds of departure were rare")
+    assert account.rest == "All 2 kinds of departure were rare."
 
 
 def test_nothing_is_said_where_nothing_was_counted(make: ModuleType) -> None:
