@@ -62,10 +62,6 @@ class PlanExecutive:
         other._rests_until, other._failures = {}, {}
         return other
 
-    def give_way(self) -> None:
-        """Somebody else acts from here on: how the last action goes on is not its own doing."""
-        self._last = None
-
     def choose(self, player: PlayerState) -> CodedAction | None:
         """The coded action to run now; None when there is nothing to do."""
         now = player.term("frames") if self._has_clock else self._now + 1

@@ -19,14 +19,13 @@ Flags = NDArray[np.bool_]
 
 
 class Conditions:
-    """Views, shape (size, coded actions), (size, goals) or (size, 1), into one table of truths."""
+    """Views, shape (size, coded actions) or (size, goals), into one table of truths."""
 
     def __init__(
         self,
         batch: WorldBatch,
         options: OptionSet,
         goals: Sequence[Predicate],
-        alert: Predicate,
     ) -> None:
         self._batch = batch
         groups = (
@@ -35,7 +34,6 @@ class Conditions:
             options.successes,
             options.interrupts,
             goals,
-            [alert],
         )
         self._table = PredicateTable([p for group in groups for p in group], batch.term_names)
         self._values: Flags = np.zeros((batch.size, self._table.size), np.bool_)
@@ -46,7 +44,6 @@ class Conditions:
             self.successes,
             self.interrupts,
             self.goals,
-            self.alerts,
         ) = np.split(self._values, ends, axis=1)
 
     def refresh(self) -> None:

@@ -34,8 +34,6 @@ class Rechoice:
     """`edge`: in the frame in which its interrupt rule comes true; `level`: while it holds."""
     every: int = 0
     """Also every so many frames; 0 for never, 1 lets the policy end an option at any frame."""
-    alert: str = "false"
-    """Predicate: also in every frame while it holds, and in the first after."""
 
 
 @dataclass(frozen=True, slots=True)

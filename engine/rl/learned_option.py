@@ -34,7 +34,7 @@ class LearnedOption:
             runner: over the actions of the policy itself, on the same batch; nobody else uses it.
 
         Raises:
-            ConfigError: the policy is for other observations or primitives, or has a gate.
+            ConfigError: the policy is for other observations or primitives.
             EngineError: its weights are damaged.
         """
         spec = action.policy.spec
@@ -144,8 +144,6 @@ def _require_fitting(action: LearnedAction, runner: OptionRunner) -> None:
         reason = f"it was trained in {spec.world!r}, and this is {world.name!r}"
     elif spec.observation_size != runner.observation_size:
         reason = f"it sees {spec.observation_size} numbers, and here are {runner.observation_size}"
-    elif spec.gate is not None:
-        reason = "it acts behind a gate only"
     if reason:
         raise ConfigError(
             f"the policy of {action.name!r} cannot be an action: {reason}",

@@ -106,11 +106,6 @@ class OptionBatch:
         return self._runner.places[place].seed
 
     @property
-    def alert(self) -> NDArray[np.bool_]:
-        """Where the alert of the `Rechoice` holds now, shape (size,)."""
-        return self._runner.conditions.alerts[:, 0]
-
-    @property
     def waiting(self) -> Ints:
         """Places that need a choice before the next frame."""
         return np.flatnonzero(self._waits)

@@ -20,7 +20,7 @@ from engine.rl.options import OptionEnd
 from engine.rl.place import Place
 from engine.rl.plan_features import feature_count, plan_features
 from engine.worlds.base import REST, Observation, WorldBatch
-from engine.worlds.predicate import Predicate, parse
+from engine.worlds.predicate import Predicate
 
 
 class OptionRunner:
@@ -51,8 +51,7 @@ class OptionRunner:
         coded = len(options.actions)
         self._terms_seen = len(batch.term_names) if coded else 0
         self.observation_size = batch.observation_size + self._terms_seen + feature_count(coded)
-        alert = parse(rechoice.alert, options.world.vocabulary())
-        self.conditions = Conditions(batch, options, goals, alert)
+        self.conditions = Conditions(batch, options, goals)
         self.places = [Place() for _ in range(batch.size)]
         self._next: Ints = np.full(batch.size, REST, np.int64)
         self._learned = {
@@ -149,7 +148,6 @@ class OptionRunner:
             return False
         place.following = following
         place.since = 0
-        place.alert = bool(self.conditions.alerts[number, 0])
         self._next[number] = following
         return True
 
@@ -211,7 +209,6 @@ class OptionRunner:
             interrupt=bool(
                 self.conditions.interrupts[number, place.index - self.options.primitives]
             ),
-            alert=bool(self.conditions.alerts[number, 0]),
         )
         return "yielded" if asks else None
 

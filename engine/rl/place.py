@@ -27,8 +27,6 @@ class Place:
     was_interrupt: bool = False
     since: int = 0
     """Frames since the policy was asked."""
-    alert: bool = False
-    """Whether it was asked under alert."""
     aside: Execution | None = None
     """Yielded to something else, and may go on later."""
     aside_index: int = -1
@@ -51,17 +49,16 @@ class Place:
         wanted, self.aside = self.aside, None
         return wanted
 
-    def asks(self, rechoice: Rechoice, *, interrupt: bool, alert: bool) -> bool:
+    def asks(self, rechoice: Rechoice, *, interrupt: bool) -> bool:
         """Whether what still runs after one more frame is put to the policy.
 
         Args:
             interrupt: whether its interrupt rule holds now.
-            alert: whether the alert of the `Rechoice` holds now.
         """
         self.since += 1
         fired = interrupt and (rechoice.interrupt == "level" or not self.was_interrupt)
         self.was_interrupt = interrupt
-        return fired or alert or self.alert or 0 < rechoice.every <= self.since
+        return fired or 0 < rechoice.every <= self.since
 
     def end(self, *, died: bool) -> None:
         """The episode has ended, and with it what ran or was set aside."""

@@ -65,23 +65,11 @@ def ask(policy: Policy, where: Choosing, places: Ints) -> Ints:
     return policy.choose(places, observations, inside, masks)
 
 
-class Driver(Policy, Protocol):
-    """A policy that shares places with another: each acts where the other does not."""
-
-    def give_way(self, places: Ints) -> None:
-        """The other acts at these places from here on."""
-        ...
-
-
 class Chooser(Protocol):
     """Code-only control of one episode (`engine.agents.executive.PlanExecutive`)."""
 
     def choose(self, player: PlayerState) -> CodedAction | None:
         """The coded action to run now; None when there is nothing to do."""
-        ...
-
-    def give_way(self) -> None:
-        """Somebody else acts from here on."""
         ...
 
 
@@ -169,8 +157,3 @@ class ExecutivePolicy:
                 index = int(self._rngs[place].integers(self._primitives))
             chosen[row] = index
         return chosen
-
-    def give_way(self, places: Ints) -> None:
-        """Somebody else acts at these places from here on."""
-        for place in places.tolist():
-            self._executives[place].give_way()

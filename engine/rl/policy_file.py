@@ -14,13 +14,10 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from engine.agents.plan import Record
-from engine.errors import ConfigError, EngineError
+from engine.errors import EngineError
 from engine.rl.decisions import Ints, Mask, Rechoice
 from engine.rl.learned_action import Entry
-from engine.rl.policies import Driver
-from engine.rl.reflex import Choices
-from engine.worlds.base import Observation, PlayerState, World
-from engine.worlds.predicate import parse
+from engine.worlds.base import Observation, PlayerState
 
 if TYPE_CHECKING:
     from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
@@ -41,10 +38,10 @@ class PolicySpec(Record):
     interruption: Literal["edge", "level"] = "edge"
     recheck_frames: int = Field(default=0, ge=0)
     """When running options are put to the policy (`engine.rl.decisions.Rechoice`)."""
-    gate: str | None = None
-    """Predicate: the policy is in charge only while it holds, the plan's code elsewhere."""
+    gate: None = None
+    """Says nothing any more; stays because the digests of stored policies count it."""
     choices: tuple[str, ...] = ()
-    """Behind a gate, what it may choose beside what the plan would do; all when empty."""
+    """What it may choose beside what the plan would do (`engine.rl.choices`); all when empty."""
     frames: int = Field(ge=0)
     """Env frames it was trained for."""
     seed: int
@@ -58,7 +55,7 @@ class PolicySpec(Record):
 
     @property
     def rechoice(self) -> Rechoice:
-        """When the policy wants to be asked while an option runs; behind a gate it has another."""
+        """When the policy wants to be asked while an option runs."""
         return Rechoice(self.interruption, self.recheck_frames)
 
 
@@ -155,53 +152,6 @@ class NetworkPolicy:
         last = chances.shape[1] - 1 - (chances[:, ::-1] > 0).argmax(axis=1)
         drawn: Ints = np.minimum((totals <= draws[:, None] * totals[:, -1:]).sum(axis=1), last)
         return drawn
-
-
-class GatedPolicy:
-    """A network in charge while its gate is open, and the plan's code everywhere else."""
-
-    def __init__(self, network: NetworkPolicy, code: Driver, world: World) -> None:
-        """Join them.
-
-        Raises:
-            ConfigError: the network's spec has no gate.
-        """
-        spec = network.spec
-        if spec.gate is None:
-            raise ConfigError("the policy has no gate", "Use it by itself.")
-        self.name = network.name
-        self.rechoice = Rechoice(alert=spec.gate)
-        self._network = network
-        self._code = code
-        self._gate = parse(spec.gate, world.vocabulary())
-        names = (*spec.primitives, *(action.name for action in spec.actions))
-        self._choices = Choices(names, len(spec.actions), spec.choices)
-
-    def begin_episode(self, place: int, seed: int) -> None:
-        """A new episode begins for both."""
-        self._network.begin_episode(place, seed)
-        self._code.begin_episode(place, seed)
-
-    def choose(
-        self,
-        places: Ints,
-        observations: Observation,
-        players: Sequence[PlayerState],
-        masks: Mask,
-    ) -> Ints:
-        """The network's choice where the gate is open, the code's elsewhere."""
-        is_open = np.array([self._gate.holds(player) for player in players])
-        chosen = np.zeros(len(places), np.int64)
-        for part, policy in ((is_open, self._network), (~is_open, self._code)):
-            rows = np.flatnonzero(part)
-            if rows.size:
-                seen, allowed = observations[rows], masks[rows]
-                if policy is self._network:
-                    self._code.give_way(places[rows])
-                    allowed = self._choices.narrow(allowed, seen)
-                inside = [players[row] for row in rows.tolist()]
-                chosen[rows] = policy.choose(places[rows], seen, inside, allowed)
-        return chosen
 
 
 def build_network(spec: PolicySpec) -> MaskableActorCriticPolicy:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
-from typing import Any, Final, cast
+from typing import Any, cast
 
 import gymnasium
 import numpy as np
@@ -15,16 +15,11 @@ from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-from engine.errors import ConfigError
 from engine.rl.acting import act, values_of
 from engine.rl.decision_buffer import DecisionBuffer
 from engine.rl.decisions import Finished
 from engine.rl.network import PlanPolicy
 from engine.rl.option_batch import OptionBatch
-from engine.rl.reflex import Guide
-
-PATIENCE: Final = 1_000_000
-"""Frames in which a policy behind a gate must have been in charge once."""
 
 
 class SmdpPPO(MaskablePPO):
@@ -73,7 +68,6 @@ class SmdpPPO(MaskablePPO):
         self,
         batch: OptionBatch,
         on_finished: Callable[[Finished], None] | None = None,
-        guide: Guide | None = None,
         *,
         forget: bool = True,
     ) -> None:
@@ -81,66 +75,29 @@ class SmdpPPO(MaskablePPO):
 
         Args:
             on_finished: told of the decisions that ended in each frame.
-            guide: acts where the policy is not in charge. Where it never is in `n_steps` frames,
-                as many are played once more.
-
-        Raises:
-            ConfigError: the policy was never in charge in `PATIENCE` frames.
         """
-        began = self.num_timesteps
         buffer = self.decisions
         buffer.reset()
         if self._actor is not self.policy:
             self._actor.load_state_dict(self.policy.state_dict())
         self._actor.set_training_mode(False)
-        if guide is not None:
-            guide.restart()
-        while not len(buffer):
-            played = self.num_timesteps - began
-            if played >= PATIENCE:
-                raise ConfigError(
-                    f"the gate of the policy did not open in {played} frames",
-                    "Choose a gate that is open where the plan leads, or train without one.",
-                )
-            for _ in range(self.n_steps):
-                self._choose(batch, guide)
-                if guide is not None:
-                    guide.before()
-                finished = batch.advance()
-                self._close(finished if guide is None else guide.paid(finished))
-                self.num_timesteps += batch.size
-                if on_finished is not None:
-                    on_finished(finished)
-        rest = batch.interrupt_all(forget=forget)
-        if guide is None:
-            self._close(rest)
+        for _ in range(self.n_steps):
+            self._choose(batch)
+            finished = batch.advance()
+            self._close(finished)
+            self.num_timesteps += batch.size
+            if on_finished is not None:
+                on_finished(finished)
+        self._close(batch.interrupt_all(forget=forget))
         buffer.finish(values_of(self._actor, batch.observe(np.arange(batch.size))))
 
-    def _choose(self, batch: OptionBatch, guide: Guide | None) -> None:
+    def _choose(self, batch: OptionBatch) -> None:
         waiting = batch.waiting
         while waiting.size:
-            left: list[NDArray[np.int64]] = []
-            if guide is not None:
-                closed = ~batch.alert[waiting]
-                if closed.any():
-                    left.append(guide.drive(waiting[closed]))
-                waiting = waiting[~closed]
-            if waiting.size:
-                left.append(self._decide(waiting, batch, guide))
-            waiting = np.sort(np.concatenate(left))
-
-    def _decide(
-        self, places: NDArray[np.int64], batch: OptionBatch, guide: Guide | None
-    ) -> NDArray[np.int64]:
-        """The policy chooses; places whose choice ended without a frame."""
-        observations, masks = batch.look(places)
-        if guide is not None:
-            masks = guide.narrow(masks, observations)
-        chosen, values, log_probs = act(self._actor, observations, masks)
-        self.decisions.open(places, observations, chosen, values, log_probs, masks)
-        if guide is not None:
-            guide.note(places, observations, chosen)
-        return batch.choose(places, chosen)
+            observations, masks = batch.look(waiting)
+            chosen, values, log_probs = act(self._actor, observations, masks)
+            self.decisions.open(waiting, observations, chosen, values, log_probs, masks)
+            waiting = batch.choose(waiting, chosen)
 
     def _close(self, finished: Finished) -> None:
         rewards = finished.rewards

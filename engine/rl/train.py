@@ -13,10 +13,7 @@ from typing import Literal
 import torch
 from stable_baselines3.common.utils import set_random_seed
 
-from engine.agents.executive import PlanExecutive
-from engine.agents.plan import Plan
 from engine.config import TrainingConfig
-from engine.errors import ConfigError
 from engine.events import CheckpointSaved, Event, LogLine, TrainingStarted
 from engine.rl.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
 from engine.rl.confidence import lower_bound
@@ -24,17 +21,15 @@ from engine.rl.control import Control, Stopped, Valve
 from engine.rl.decisions import Bonus, Rechoice
 from engine.rl.divergence import HALVINGS, Diverged, Guard
 from engine.rl.episodes import TrainingSeeds
-from engine.rl.learned_action import Action, coded_only
+from engine.rl.learned_action import Action
 from engine.rl.monitor import TrainingMonitor
 from engine.rl.network import PlanPolicy, policy_settings
 from engine.rl.option_batch import OptionBatch
 from engine.rl.option_set import OptionSet
 from engine.rl.options import ProgramLoader
-from engine.rl.policies import ExecutivePolicy
 from engine.rl.policy_bundle import bundle, named
 from engine.rl.policy_file import PolicyFile, PolicySpec
 from engine.rl.ppo import SmdpPPO, linear
-from engine.rl.reflex import Guide, Reflex
 from engine.rl.training_state import (
     from_checkpoint,
     policy_tensors,
@@ -66,17 +61,12 @@ class TrainingJob:
     checkpoint_file: Path
     minutes: float | None = None
     """Wall-clock budget beside the frames, pauses not counted; the first to be spent ends it."""
-    reflex: Reflex | None = None
-    """Makes the policy take over only behind a gate; code acts by the `plan` elsewhere."""
-    plan: Plan | None = None
     seed_limit: int = 1_000_000
     """World seeds of training stay below; held-out seeds start there."""
 
     @property
     def rechoice(self) -> Rechoice:
         """When running options are put to the policy."""
-        if self.reflex is not None:
-            return Rechoice(alert=self.reflex.gate)
         return Rechoice(self.config.interruption, self.config.recheck_frames)
 
     @property
@@ -94,8 +84,6 @@ class TrainingJob:
             "seed": self.seed,
             "episode_length": self.episode_length,
             "seed_limit": self.seed_limit,
-            "reflex": None if self.reflex is None else asdict(self.reflex),
-            "plan": None if self.plan is None else self.plan.model_dump(mode="json"),
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -176,7 +164,7 @@ class Trainer:
                 monitor.go_on(from_checkpoint(checkpoint, job.fingerprint, model, batch, seeds))
                 self._saved_at = monitor.counters.frames
             self._report(self._started(options, model))
-            ended = self._learn(model, batch, seeds, monitor, self._guide(batch))
+            ended = self._learn(model, batch, seeds, monitor)
             return self._result(model, batch, monitor, ended)
 
     def _learn(
@@ -185,7 +173,6 @@ class Trainer:
         batch: OptionBatch,
         seeds: TrainingSeeds,
         monitor: TrainingMonitor,
-        guide: Guide | None,
     ) -> Ended:
         guard = Guard(model)
         kept: tuple[int, Checkpoint] | None = None
@@ -194,7 +181,7 @@ class Trainer:
             while ended is None:
                 self._valve.ask()
                 whole = (monitor.counters.updates + 1) % self._job.config.segment_updates == 0
-                model.collect(batch, monitor.see, guide, forget=whole)
+                model.collect(batch, monitor.see, forget=whole)
                 self._update(model, guard, monitor)
                 self._report(monitor.updated(model))
                 ended = self._spent(model, monitor)
@@ -261,27 +248,6 @@ class Trainer:
         self._saved_at = frames
         self._report(CheckpointSaved(frames=frames, file=str(file), sha256=sha256))
 
-    def _guide(self, batch: OptionBatch) -> Guide | None:
-        job = self._job
-        if job.reflex is None:
-            return None
-        plan = job.plan
-        if plan is None:
-            raise ConfigError(
-                "a policy behind a gate needs a plan to act by elsewhere",
-                "Give the training job its plan.",
-            )
-        actions = tuple(coded_only(job.actions))
-        if len(actions) < len(job.actions):
-            raise ConfigError(
-                "code acts outside of the gate, and it cannot run learned actions",
-                "Train this policy with coded actions alone.",
-            )
-        executive = ExecutivePolicy(
-            PlanExecutive(plan, actions, job.world).fresh, actions, job.world, job.seed
-        )
-        return Guide(job.reflex, batch, executive)
-
     def _batch(self, worlds: WorldBatch, options: OptionSet, seeds: TrainingSeeds) -> OptionBatch:
         job = self._job
         return OptionBatch(
@@ -346,8 +312,6 @@ class Trainer:
             plan_prior=job.config.plan_prior,
             interruption=job.rechoice.interrupt,
             recheck_frames=job.rechoice.every,
-            gate=None if job.reflex is None else job.reflex.gate,
-            choices=() if job.reflex is None else job.reflex.choices,
             frames=counters.frames,
             seed=job.seed,
             task_success=job.task_success,

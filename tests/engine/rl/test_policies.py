@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import safetensors.torch
 import torch
+from pydantic import ValidationError
 
 from engine.errors import EngineError
 from engine.rl.decisions import Rechoice
@@ -214,3 +215,15 @@ def test_wrong_weights_say_what_to_do(spec, change):
     with pytest.raises(EngineError, match="do not fit its spec") as caught:
         NetworkPolicy.load(spec, wrong)
     assert "damaged" in caught.value.hint
+
+
+def test_a_spec_of_an_earlier_version_is_read_and_keeps_its_digest(spec):
+    """Digests of learned actions are made of this text (`engine.rl.policy_bundle`)."""
+    text = (
+        '{"world":"meadow","observation_size":6,"primitives":["noop"],"actions":[],'
+        '"net_arch":[8],"plan_prior":0.0,"interruption":"edge","recheck_frames":0,"gate":null,'
+        '"choices":[],"frames":7,"seed":3,"task_success":"gems >= 3"}'
+    )
+    assert PolicySpec.model_validate_json(text).model_dump_json() == text
+    with pytest.raises(ValidationError, match="gate"):
+        PolicySpec.model_validate_json(text.replace('"gate":null', '"gate":"x >= 3"'))

@@ -256,7 +256,6 @@ def test_it_draws_as_an_evaluation_would(begun, decide, make_learned, make_polic
     [
         ({"world": "moon"}, "it was trained in 'moon', and this is 'meadow'"),
         ({"observation_size": 9}, "it sees 9 numbers, and here are 6"),
-        ({"gate": "on_gem"}, "behind a gate"),
     ],
 )
 def test_a_policy_that_does_not_fit_is_refused(begun, make_learned, make_policy, change, why):

@@ -9,7 +9,6 @@ import torch
 
 from engine.rl.option_batch import OptionBatch
 from engine.rl.ppo import SmdpPPO
-from engine.rl.reflex import Guide
 
 
 @pytest.fixture
@@ -19,9 +18,7 @@ def collect() -> Callable[..., SmdpPPO]:
     The critic's value of a state is the player's column, the discount and lambda are 1/2.
     """
 
-    def play(
-        batch: OptionBatch, *preferred: int, frames: int, guide: Guide | None = None
-    ) -> SmdpPPO:
+    def play(batch: OptionBatch, *preferred: int, frames: int) -> SmdpPPO:
         settings = {"n_steps": frames, "gamma": 0.5, "gae_lambda": 0.5, "device": "cpu"}
         model = SmdpPPO("MlpPolicy", batch, policy_kwargs={"net_arch": []}, **settings)
         with torch.no_grad():
@@ -32,7 +29,7 @@ def collect() -> Callable[..., SmdpPPO]:
             model.policy.value_net.weight[0, 3] = 5.0
             for rank, action in enumerate(reversed(preferred), start=1):
                 model.policy.action_net.bias[action] = 100.0 * rank
-        model.collect(batch, guide=guide)
+        model.collect(batch)
         return model
 
     return play

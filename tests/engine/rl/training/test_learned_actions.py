@@ -6,15 +6,13 @@ import dataclasses
 
 import pytest
 
-from engine.agents.plan import Plan
-from engine.errors import ConfigError, EngineError
+from engine.errors import EngineError
 from engine.events import TrainingMetrics
 from engine.rl.control import Stopped
 from engine.rl.evaluate import evaluate
 from engine.rl.learned_action import LearnedAction
 from engine.rl.policy_bundle import bound
 from engine.rl.policy_file import NetworkPolicy, PolicySpec
-from engine.rl.reflex import Reflex
 
 
 @pytest.fixture
@@ -112,16 +110,6 @@ def test_another_earlier_policy_is_another_job(train, job_with):
     other = dataclasses.replace(skill, policy=policy)
     with pytest.raises(EngineError, match="other actions, goals or settings"):
         train(dataclasses.replace(job, actions=(other, *job.actions[1:]), frames=600))
-
-
-def test_code_outside_of_a_gate_cannot_run_it(train, job_with):
-    reflex = Reflex(gate="on_gem", reward={"gems": 1.0})
-    with pytest.raises(ConfigError, match="cannot run learned actions"):
-        train(job_with("gated", reflex=reflex, plan=_plan()))
-
-
-def _plan():
-    return Plan(task="t", world="meadow", author="me", subtasks=())
 
 
 def test_a_stop_inside_of_it_closes_everything(train, job_with):

@@ -53,8 +53,8 @@ def test_decisions_and_usage_are_told_as_they_are(train, make_job, monkeypatch):
     taken, used = [], Counter()
     collect, advance = SmdpPPO.collect, OptionBatch.advance
 
-    def count(self, batch, on_finished=None, guide=None, **how):
-        collect(self, batch, on_finished, guide, **how)
+    def count(self, batch, on_finished=None, **how):
+        collect(self, batch, on_finished, **how)
         taken.append(len(self.decisions))
 
     def watch(self):
