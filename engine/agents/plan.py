@@ -37,6 +37,8 @@ class SubAction(Record):
     """Predicate that says when code alone starts it; a policy may choose it at other times too."""
     budget: int = Field(gt=0, le=100_000_000)
     """Env frames: the longest one execution may take (code), or the training share (rl)."""
+    choices: tuple[Identifier, ...] = ()
+    """Names of the actions an rl policy may choose against the plan; all when empty."""
 
 
 class Subtask(Record):

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeVar
 from pydantic import ValidationError
 
 from engine.agents.plan import Mode, Plan, Record, SubAction, Subtask
+from engine.agents.plan_choices import bad_choices, rename_choices, without_lost_choices
 from engine.errors import PlanError, PredicateError
 from engine.worlds.base import Vocabulary, World
 from engine.worlds.predicate import Constant, parse
@@ -21,7 +22,7 @@ from engine.worlds.predicate import Constant, parse
 Edit = Callable[[Plan], Plan]
 SubtaskField = Literal["goal", "success", "depends_on"]
 ActionField = Literal[
-    "reason", "instruction", "success", "precondition", "interrupt", "due", "budget"
+    "reason", "instruction", "success", "precondition", "interrupt", "due", "budget", "choices"
 ]
 CODE_FRAMES = 300
 """Budget of a sub-action that becomes code: frames of one execution."""
@@ -48,7 +49,7 @@ def delete_subtask(plan: Plan, name: str) -> Plan:
         for subtask in plan.subtasks
         if subtask.name != name
     ]
-    return _edited(plan, kept)
+    return without_lost_choices(_edited(plan, kept), plan)
 
 
 def move_subtask(plan: Plan, name: str, by: int) -> Plan:
@@ -98,10 +99,10 @@ def add_action(plan: Plan, subtask: str, action: SubAction, at: int | None = Non
 
 
 def delete_action(plan: Plan, name: str) -> Plan:
-    """The plan without a sub-action."""
+    """The plan without a sub-action; no other one may choose it any longer."""
     owner, _ = find_action(plan, name)
     kept = tuple(action for action in owner.sub_actions if action.name != name)
-    return _replace_subtask(plan, _with(owner, sub_actions=kept))
+    return without_lost_choices(_replace_subtask(plan, _with(owner, sub_actions=kept)), plan)
 
 
 def move_action(plan: Plan, name: str, by: int) -> Plan:
@@ -128,12 +129,12 @@ def move_action(plan: Plan, name: str, by: int) -> Plan:
 
 
 def rename_action(plan: Plan, name: str, new: str) -> Plan:
-    """The plan with a sub-action renamed."""
+    """The plan with a sub-action renamed, also where others may choose it."""
     _, action = find_action(plan, name)
     if new == name:
         return plan
     _refuse_taken(plan, new)
-    return _replace_action(plan, name, _with(action, name=new))
+    return rename_choices(_replace_action(plan, name, _with(action, name=new)), {name: new})
 
 
 def set_action(plan: Plan, name: str, field: ActionField, value: object) -> Plan:
@@ -261,6 +262,7 @@ def _broken(plan: Plan, world: World) -> Iterator[str]:
         yield f"the plan is for the world {plan.world!r}, this is {world.name!r}"
     yield from _bad_names(plan, world)
     yield from _bad_order(plan)
+    yield from bad_choices(plan, world)
     words = world.vocabulary()
     for subtask in plan.subtasks:
         where = f"subtask {subtask.name!r}"
@@ -358,7 +360,7 @@ def _with(record: _R, **changes: Any) -> _R:
 
 
 def _rule_of(field: str) -> str:
-    if field == "name" or field.startswith("depends_on"):
+    if field == "name" or field.startswith(("depends_on", "choices")):
         return "names are lower case letters, digits and _, at most 48, as in `gather_wood`"
     if field == "budget":
         return "a whole number of env frames from 1 to 100000000"

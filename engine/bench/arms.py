@@ -17,6 +17,7 @@ from typing import Any
 from engine.agents.draft import draft
 from engine.agents.executive import PlanExecutive
 from engine.agents.plan import Plan
+from engine.agents.plan_choices import choices_among
 from engine.agents.protocols import TaskContext
 from engine.agents.rules.agents import rules_agents
 from engine.bench.config import DEFAULT_FRAMES, Arm, BenchConfig
@@ -66,6 +67,12 @@ class Setup:
     def actions_of(self, arm: Arm) -> tuple[CodedAction, ...]:
         """The coded actions an arm may choose."""
         return () if arm == "rl" else self.actions
+
+    def choices_of(self, arm: Arm) -> tuple[str, ...]:
+        """What an arm may choose against the plan; all when empty."""
+        names = tuple(action.name for action in self.actions_of(arm))
+        primitives = self.world.primitives if names else ()
+        return choices_among(self.plan.sub_actions("rl"), (*primitives, *names))
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,6 +193,7 @@ def train(job: TrainJob, config: BenchConfig, checkpoint: Path, watch: Watch) ->
         checkpoint_file=checkpoint,
         minutes=config.minutes,
         seed_limit=config.eval_seed_start,
+        choices=setup.choices_of(job.arm),
     )
 
     def report(event: Event) -> None:

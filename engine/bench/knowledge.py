@@ -69,6 +69,7 @@ def knowledge(setup: Setup, config: BenchConfig) -> tuple[str, ...]:
     names = ", ".join(action.name for action in setup.actions)
     goals = ", ".join(setup.goals) or "none"
     training = config.training
+    choices = setup.choices_of("code+rl")
     return (
         f"Recipes (code only, code + RL): what needs what, read from the world's own data, as a "
         f"plan of {len(setup.plan.subtasks)} subtasks by the {config.agents} agents.",
@@ -82,7 +83,8 @@ def knowledge(setup: Setup, config: BenchConfig) -> tuple[str, ...]:
         f"{training.goal_bonus:g} for each goal of the plan ({goals}) and {training.task_bonus:g} "
         "for the task. Evaluation counts the world's own reward alone.",
         f"Plan order (code only, code + RL): code alone runs in it; the untrained network leans "
-        f"to the coded action that comes next in it by {training.plan_prior:g} logits.",
+        f"to the coded action that comes next in it by {training.plan_prior:g} logits."
+        + (f" Against it, code + RL may choose only {', '.join(choices)}." if choices else ""),
     )
 
 

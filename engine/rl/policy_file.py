@@ -15,6 +15,7 @@ from pydantic import Field
 
 from engine.agents.plan import Record
 from engine.errors import EngineError
+from engine.rl.choices import Choices
 from engine.rl.decisions import Ints, Mask, Rechoice
 from engine.rl.learned_action import Entry
 from engine.worlds.base import Observation, PlayerState
@@ -88,6 +89,8 @@ class NetworkPolicy:
         self.network = network
         self._greedy = greedy
         self.rechoice = spec.rechoice
+        names = (*spec.primitives, *(action.name for action in spec.actions))
+        self._choices = Choices(names, len(spec.actions), spec.choices)
         self._rngs: dict[int, np.random.Generator] = {}
         network.set_training_mode(False)
 
@@ -133,9 +136,10 @@ class NetworkPolicy:
         players: Sequence[PlayerState],
         masks: Mask,
     ) -> Ints:
-        """Sample actions among those whose mask is true."""
+        """Sample actions among its choices whose mask is true."""
         import torch
 
+        masks = self._choices.narrow(masks, observations)
         with torch.no_grad():
             rows = torch.from_numpy(np.ascontiguousarray(observations))
             categorical = self.network.get_distribution(rows, masks).distribution

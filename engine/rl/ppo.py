@@ -16,6 +16,7 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from engine.rl.acting import act, values_of
+from engine.rl.choices import Choices
 from engine.rl.decision_buffer import DecisionBuffer
 from engine.rl.decisions import Finished
 from engine.rl.network import PlanPolicy
@@ -38,13 +39,21 @@ class SmdpPPO(MaskablePPO):
         self,
         policy: str | type[MaskableActorCriticPolicy],
         batch: OptionBatch,
+        *,
+        choices: tuple[str, ...] = (),
         **settings: Any,
     ) -> None:
         """Build the networks for the spaces of `batch`.
 
         Args:
+            choices: what it may choose beside what the plan would do; all when empty.
             settings: of `MaskablePPO`.
+
+        Raises:
+            ConfigError: there is no action of such a name.
         """
+        options = batch.options
+        self._choices = Choices(options.names, len(options.actions), choices)
         super().__init__(
             policy,
             DummyVecEnv([lambda: _Spaces(batch.observation_size, len(batch.options))]),
@@ -95,6 +104,7 @@ class SmdpPPO(MaskablePPO):
         waiting = batch.waiting
         while waiting.size:
             observations, masks = batch.look(waiting)
+            masks = self._choices.narrow(masks, observations)
             chosen, values, log_probs = act(self._actor, observations, masks)
             self.decisions.open(waiting, observations, chosen, values, log_probs, masks)
             waiting = batch.choose(waiting, chosen)

@@ -61,6 +61,8 @@ class TrainingJob:
     checkpoint_file: Path
     minutes: float | None = None
     """Wall-clock budget beside the frames, pauses not counted; the first to be spent ends it."""
+    choices: tuple[str, ...] = ()
+    """What may be chosen beside what the plan would do (`engine.rl.choices`); all when empty."""
     seed_limit: int = 1_000_000
     """World seeds of training stay below; held-out seeds start there."""
 
@@ -84,6 +86,7 @@ class TrainingJob:
             "seed": self.seed,
             "episode_length": self.episode_length,
             "seed_limit": self.seed_limit,
+            "choices": self.choices,
         }
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
@@ -270,6 +273,7 @@ class Trainer:
         model = SmdpPPO(
             PlanPolicy,
             batch,
+            choices=self._job.choices,
             learning_rate=linear(config.learning_rate, config.learning_rate_final),
             n_steps=config.n_steps,
             batch_size=config.batch_size,
@@ -312,6 +316,7 @@ class Trainer:
             plan_prior=job.config.plan_prior,
             interruption=job.rechoice.interrupt,
             recheck_frames=job.rechoice.every,
+            choices=job.choices,
             frames=counters.frames,
             seed=job.seed,
             task_success=job.task_success,

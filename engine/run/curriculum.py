@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from engine.agents.plan import Plan, SubAction
+from engine.agents.plan_choices import choices_among
 from engine.config import TrainingConfig
 from engine.errors import EngineError
 from engine.files import write_atomically
@@ -78,13 +79,22 @@ def request_for(
     session: Session,
     actions: Sequence[Action],
     *,
+    learnt: Sequence[SubAction],
     goals: dict[str, str],
     success: str,
     frames: int,
     config: TrainingConfig,
     checkpoint_file: Path,
 ) -> tuple[TrainingRequest, bytes]:
-    """What a learner is asked to train, and the policies of the learned actions."""
+    """What a learner is asked to train, and the policies of the learned actions.
+
+    Args:
+        learnt: the rl sub-actions whose choices the policy keeps to.
+    """
+    names = (*session.world.primitives, *(action.name for action in actions))
+    choices = choices_among(learnt, names)
+    if not choices and all(action.choices for action in learnt):
+        session.log("no action the plan lets RL choose is there: it may choose any", "warning")
     request = TrainingRequest(
         world=session.world.name,
         actions=named(actions),
@@ -96,6 +106,7 @@ def request_for(
         episode_length=session.config.episode_length,
         checkpoint_file=checkpoint_file,
         seed_limit=session.config.eval_seed_start,
+        choices=choices,
     )
     return request, bundle({}, actions)
 
@@ -140,6 +151,7 @@ def _learn(
     request, policies = request_for(
         session,
         in_plan_order(plan, (*session.progress.coded_actions(), *skills)),
+        learnt=(sub_action,),
         goals={},
         success=sub_action.success,
         frames=frames,

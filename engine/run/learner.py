@@ -50,6 +50,8 @@ class TrainingRequest(Record):
     episode_length: int | None
     checkpoint_file: Path
     seed_limit: int
+    choices: tuple[str, ...] = ()
+    """What may be chosen against the plan; all when empty."""
 
     def job(self, policies: bytes = b"") -> TrainingJob:
         """The job; imports torch.
@@ -70,6 +72,7 @@ class TrainingRequest(Record):
             episode_length=self.episode_length,
             checkpoint_file=self.checkpoint_file,
             seed_limit=self.seed_limit,
+            choices=self.choices,
         )
 
 

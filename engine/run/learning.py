@@ -59,6 +59,7 @@ def _all_at_once(session: Session, plan: Plan, goals: dict[str, str]) -> Trained
     request, policies = request_for(
         session,
         session.progress.coded_actions(),
+        learnt=plan.sub_actions("rl"),
         goals=goals,
         success=session.context.task.success,
         frames=plan.training_frames,
@@ -80,6 +81,7 @@ def _curriculum(session: Session, plan: Plan, goals: dict[str, str]) -> Trained:
     request, policies = request_for(
         session,
         in_plan_order(plan, (*session.progress.coded_actions(), *skills)),
+        learnt=plan.sub_actions("rl")[-1:],
         goals=goals,
         success=session.context.task.success,
         frames=frames,

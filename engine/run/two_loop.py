@@ -7,6 +7,7 @@ the critic's verdict is the success predicate checked by program.
 from __future__ import annotations
 
 from engine.agents.plan import Critique, Plan, SubAction, Subtask
+from engine.agents.plan_choices import without_lost_choices
 from engine.agents.plan_edit import problems, share_training
 from engine.errors import PlanError
 from engine.events import AgentSaid, PlanApproved, PlanProposed
@@ -86,6 +87,8 @@ def _propose(session: Session, comment: str) -> Plan:
         iteration=session.progress.iteration,
         subtasks=tuple(_divide(session, subtask, comment) for subtask in subtasks),
     )
+    if before is not None:
+        plan = without_lost_choices(plan, before)
     # Shares of a later iteration can add up to more than the person asked for.
     asked = before.training_frames if before is not None else 0
     plan = share_training(plan, asked or context.training_frames)

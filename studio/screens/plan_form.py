@@ -32,6 +32,7 @@ _ACTION_TEXTS: tuple[ActionField, ...] = (
 )
 
 _ADDED = "added by a person"
+_CHOICES = "what it may choose against the plan, with commas; any when empty"
 Apply = Callable[["Edit"], str | None]
 """Does an edit; the reason when it is refused, else None."""
 
@@ -114,6 +115,9 @@ class ActionForm(PlanForm):
         yield _line("precondition", action.precondition if action else "true", "when it may start")
         yield _line("interrupt", action.interrupt if action else "false", "when it must yield")
         yield _line("due", action.due if action else "true", "when code alone starts it")
+        choices = _line("choices", ", ".join(action.choices) if action else "", _CHOICES)
+        choices.display = action is not None and action.mode == "rl"
+        yield choices
         frames = action.budget if action else CODE_FRAMES
         with _line("budget", f"{frames:,}", "env frames"):
             yield Label(BUDGET_WORDS[action.mode if action else "code"], classes="form-unit")
@@ -123,6 +127,9 @@ class ActionForm(PlanForm):
     @on(Select.Changed, "#field-mode")
     def _mode_changed(self, event: Select.Changed) -> None:
         self.query_one(".form-unit", Label).update(BUDGET_WORDS[str(event.value)])
+        row = self.query_one("#field-choices").parent
+        if isinstance(row, Widget):
+            row.display = event.value == "rl"
 
     def edit(self) -> Edit:
         """One edit, so that one undo takes it back."""
@@ -153,6 +160,7 @@ class ActionForm(PlanForm):
 
         new_name, mode = self.value("name"), self.value("mode")
         values: dict[ActionField, str] = {name: self.value(name) for name in _ACTION_TEXTS}
+        choices = _names(self.value("choices"))
 
         def edit(plan: Plan) -> Plan:
             if mode != action.mode:
@@ -163,6 +171,8 @@ class ActionForm(PlanForm):
             for field, value in values.items():
                 if value != " ".join(str(getattr(action, field)).split()):
                     plan = set_action(plan, action.name, field, value)
+            if choices != action.choices:
+                plan = set_action(plan, action.name, "choices", choices)
             return rename_action(plan, action.name, new_name)
 
         return edit
@@ -190,7 +200,7 @@ class SubtaskForm(PlanForm):
         from engine.agents.plan import Subtask
         from engine.agents.plan_edit import add_subtask, rename_subtask, set_subtask
 
-        needs = tuple(n.strip() for n in self.value("depends_on").split(",") if n.strip())
+        needs = _names(self.value("depends_on"))
         name, goal, success = self.value("name"), self.value("goal"), self.value("success")
         old = self._subtask
 
@@ -205,6 +215,10 @@ class SubtaskForm(PlanForm):
             return rename_subtask(plan, key, name)
 
         return edit
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _free_name(plan: Plan) -> str:

@@ -132,9 +132,15 @@ def _action_details(action: SubAction, view: RunView, width: int) -> Content:
         ("precondition", action.precondition),
         ("interrupt", action.interrupt),
         ("due", action.due),
+        *_choices(action),
         ("budget", f"{action.budget:,} {BUDGET_WORDS[action.mode]}"),
         *_so_far(step),
     )
+
+
+def _choices(action: SubAction) -> Iterator[tuple[str, str]]:
+    if action.mode == "rl":
+        yield "choices", ", ".join(action.choices) or "any action"
 
 
 def _so_far(step: StepView) -> Iterator[tuple[str, str]]:

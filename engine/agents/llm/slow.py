@@ -8,6 +8,7 @@ from engine.agents.llm import wording
 from engine.agents.llm.answers import SubActionsAnswer
 from engine.agents.llm.checks import broken
 from engine.agents.plan import Critique, Plan, SubAction, Subtask
+from engine.agents.plan_choices import rename_choices
 from engine.agents.prompts.render import render
 from engine.agents.protocols import TaskContext
 from engine.llm.client import LlmClient
@@ -96,9 +97,10 @@ def _problems(
     others: Mapping[str, tuple[SubAction, ...]],
     frames: int,
 ) -> tuple[str, ...]:
+    there = {action.name: None for given in others.values() for action in given}
     whole = subtask.model_copy(update={"depends_on": (), "sub_actions": actions})
     plan = Plan(task=context.task.words, world=context.world.name, author="llm", subtasks=(whole,))
-    problems = list(broken(plan, context.world))
+    problems = list(broken(rename_choices(plan, there), context.world))
     taken = _names(others)
     problems += [
         f"the name {action.name!r} is used in another subtask: choose another"

@@ -49,6 +49,7 @@ def sub_actions(actions: Iterable[SubAction]) -> str:
     return "\n".join(
         f"- `{a.name}` ({a.mode}, {a.budget} frames): {a.instruction} Success `{a.success}`, "
         f"precondition `{a.precondition}`, interrupt `{a.interrupt}`, due `{a.due}`."
+        + (f" Choices {', '.join(a.choices)}." if a.choices else "")
         for a in actions
     )
 

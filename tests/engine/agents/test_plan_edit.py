@@ -261,3 +261,43 @@ def test_history_lets_a_bad_plan_be_mended(plan: Plan, world: World) -> None:
     history = PlanHistory(broken, world)
     history.apply(lambda p: set_action(p, "chop", "success", "wood >= 1"))
     assert len(problems(history.current, world)) == 1
+
+
+def choices_of(plan: Plan, name: str = "search") -> tuple[str, ...]:
+    return next(action.choices for action in plan.sub_actions() if action.name == name)
+
+
+def test_choices_follow_what_they_name(plan: Plan, world: World) -> None:
+    plan = set_action(plan, "search", "choices", ["chop", "set_up", "noop"])
+    assert problems(plan, world) == ()
+    assert choices_of(rename_action(plan, "chop", "fell")) == ("fell", "set_up", "noop")
+    assert choices_of(delete_action(plan, "chop")) == ("set_up", "noop")
+    assert choices_of(delete_subtask(plan, "wood")) == ("set_up", "noop")
+    assert choices_of(flip_mode(flip_mode(plan, "search"), "search")) == ("chop", "set_up", "noop")
+
+
+def test_unknown_choices_are_problems_of_what_is_learnt(plan: Plan, world: World) -> None:
+    wrong = set_action(plan, "search", "choices", ["chopp", "search", "fly_away_home"])
+    assert problems(wrong, world) == (
+        "sub-action 'search' may choose 'chopp', which is no other sub-action of the plan and no "
+        "primitive: did you mean 'chop'?",
+        "sub-action 'search' may choose 'search', which is no other sub-action of the plan and no "
+        "primitive: remove it, or leave all out for any",
+        "sub-action 'search' may choose 'fly_away_home', which is no other sub-action of the plan "
+        "and no primitive: remove it, or leave all out for any",
+    )
+    assert problems(flip_mode(wrong, "search"), world) == ()
+    history = PlanHistory(plan, world)
+    with pytest.raises(PlanError, match="may choose 'chopp'"):
+        history.apply(lambda now: set_action(now, "search", "choices", ["chopp"]))
+    with pytest.raises(PlanError, match=r"choices\.0 cannot be 'Chop wood'") as caught:
+        set_action(plan, "search", "choices", ["Chop wood"])
+    assert "names are lower case" in caught.value.hint
+
+
+def test_a_plan_without_choices_is_read(plan: Plan) -> None:
+    stored = plan.model_dump(mode="json")
+    for subtask in stored["subtasks"]:
+        for action in subtask["sub_actions"]:
+            del action["choices"]
+    assert Plan.model_validate(stored) == plan

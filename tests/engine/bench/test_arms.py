@@ -39,6 +39,29 @@ def test_what_is_over_when_it_is_stopped_is_told(make_config):
     assert play(JOB, config, Policies(), should_stop=lambda: True, progress=print) == []
 
 
+def test_with_code_a_policy_keeps_to_the_choices_of_the_plan(make_config):
+    setup = setup_for(make_config())
+    name = setup.actions[0].name
+
+    def limited(*choices):
+        subtasks = tuple(
+            subtask.model_copy(
+                update={
+                    "sub_actions": tuple(
+                        action.model_copy(update={"choices": choices})
+                        for action in subtask.sub_actions
+                    )
+                }
+            )
+            for subtask in setup.plan.subtasks
+        )
+        return replace(setup, plan=setup.plan.model_copy(update={"subtasks": subtasks}))
+
+    assert limited(name, "noop", "lost").choices_of("code+rl") == ("noop", name)
+    assert limited(name, "noop", "lost").choices_of("rl") == ()
+    assert limited().choices_of("code+rl") == ()
+
+
 def test_fast_mode_runs_no_code_that_fails_its_check(make_config, monkeypatch):
     config = make_config(fast_mode=True)
     setup = setup_for(config)

@@ -177,6 +177,29 @@ def test_a_network_never_chooses_what_is_masked(spec):
     assert (set(first), set(second)) == ({0, 2, 4}, {1})
 
 
+def test_a_network_keeps_to_its_choices_and_to_the_plan(spec):
+    limited = spec.model_copy(update={"choices": ("left", "other"), "plan_prior": 0.0})
+
+    def taken(feature, masks=(True,) * 5, limits=limited):
+        policy = NetworkPolicy.untrained(limits)
+        policy.begin_episode(0, 1)
+        seen = np.zeros((1, 11), np.float32)
+        if feature is not None:
+            seen[0, feature] = FEATURE_WEIGHT
+        here, allowed = np.array([0]), np.array([masks])
+        return {policy.choose(here, seen, [None], allowed).item() for _ in range(200)}
+
+    running, first_comes_next, second_comes_next = 7, 9, 10
+    assert taken(first_comes_next) == {1, 3, 4}
+    assert taken(second_comes_next) == {1, 4}
+    assert taken(second_comes_next, (True, False, True, True, True)) == {4}
+    assert taken(None) == {0, 1, 2, 4}, "where the plan is silent any primitive"
+    assert taken(running) == {0, 1, 2, 3, 4}, "also beside what stands still"
+    assert taken(first_comes_next, limits=spec.model_copy(update={"plan_prior": 0.0})) == {
+        0, 1, 2, 3, 4,
+    }  # fmt: skip
+
+
 def test_chance_starts_from_the_episodes_seed(spec):
     policy, mask = NetworkPolicy.untrained(spec), [True] * 5
     first = choices(policy, mask, 1)

@@ -158,6 +158,36 @@ def test_an_episode_of_a_skill_ends_with_its_success(make_desk):
     assert [config.target_success for config in configs] == [0.8, 0.8]
 
 
+def test_each_keeps_to_the_choices_of_its_own_sub_action(make_desk):
+    desk = make_desk(
+        learnt("first", 1000, choices=("noop", "second", "third")),
+        learnt("second", 1000),
+        learnt("third", 1000, choices=("second",)),
+    )
+    train(desk)
+    found = [job.choices for _, _, job in desk.learner.asked]
+    assert found == [("noop",), (), ("second",)], "what is not there yet is left out"
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "found"),
+    [
+        (("sleep",), ("noop", "move_left"), ("noop", "move_left", "sleep")),
+        (("sleep",), (), ()),
+        (("first",), ("second",), ()),
+    ],
+)
+def test_one_policy_for_all_has_the_choices_of_each(make_desk, first, second, found):
+    config = SMALL.model_copy(update={"curriculum": False})
+    actions = (learnt("first", 640, choices=first), learnt("second", 640, choices=second))
+    desk = make_desk(*actions, config=config)
+    train(desk)
+    ((_, request, job),) = desk.learner.asked
+    assert (request.choices, job.choices) == (found, found)
+    told = [text for level, text in desk.logs if level == "warning"]
+    assert bool(told) == (first == ("first",)), "nothing is left of them, and that is said"
+
+
 def test_what_an_early_end_leaves_goes_to_the_last(desk):
     desk.learner.frames, desk.learner.ended = {"first": 64}, {"first": "target"}
     train(desk)

@@ -70,6 +70,33 @@ async def test_every_edit_reaches_the_database_in_one_modify(run, opened, until)
     assert record.decided_hash != asked.payload_hash
 
 
+async def test_choices_are_a_field_of_what_is_learnt(run, opened, until):
+    asked = run.ask_plan()
+    async with opened(run) as (app, pilot):
+        editor = app.workspace.query_one(PlanEditor)
+        await select(pilot, editor, "action", "search_diamond")
+        await pilot.press("e")
+        await until(pilot, lambda: isinstance(app.screen, ActionForm))
+        field = app.screen.query_one("#field-choices", Input)
+        assert (field.value, field.parent.display) == ("", True)
+        app.screen.query_one("#field-mode", Select).value = "code"
+        await until(pilot, lambda: not field.parent.display)
+        app.screen.query_one("#field-mode", Select).value = "rl"
+        await until(pilot, lambda: field.parent.display)
+        field.value = "dig_stone, gather_woood"
+        await pilot.press("ctrl+s")
+        await pilot.pause()
+        error = app.screen.query_one(".form-error", Static)
+        assert "did you mean 'gather_wood'?" in str(error.content)
+        field.value = "dig_stone, gather_wood"
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app.screen is app.workspace)
+        await pilot.press("a")
+        record = await decided(pilot, until, run, asked)
+    plan = Plan.model_validate(record.decided_payload["plan"])
+    assert find_action(plan, "search_diamond")[1].choices == ("dig_stone", "gather_wood")
+
+
 async def test_an_invalid_edit_is_refused_with_the_reason_and_nothing_is_lost(run, opened, until):
     run.ask_plan()
     async with opened(run) as (app, pilot):
@@ -208,7 +235,9 @@ async def test_pane_and_form_use_the_same_words(run, opened, until):
         assert "budget        300 env frames per execution" in shown
         await pilot.press("e")
         await until(pilot, lambda: isinstance(app.screen, ActionForm))
-        labels = [str(label.content) for label in app.screen.query(".form-label")]
+        rows = [row for row in app.screen.query(".form-row") if row.display]
+        labels = [str(row.query_one(".form-label").content) for row in rows]
+        assert len(labels) == 9
         for label in labels:
             assert label == "name" or f"{label:<14}" in shown, label
         unit = app.screen.query_one(".form-unit")

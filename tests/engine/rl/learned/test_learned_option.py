@@ -52,6 +52,27 @@ def test_the_plan_says_of_it_what_it_says_of_code(begun, decide, make_learned, m
     assert said() == [[True, True], [False, True], [False] * 2, [True, False]]
 
 
+def test_inside_of_it_the_policy_keeps_to_its_choices(
+    begun, decide, make_learned, make_policy, make_action
+):
+    """Its network draws evenly from what it may; its own plan is to stand still."""
+    idle = make_action("stand", "idle", success="false")
+
+    def end(*choices):
+        policy = make_policy({}, idle, recheck_frames=1, choices=choices)
+        skill = make_learned("skill", policy, success="false", max_frames=12)
+        batch = begun(skill, at=(2, 0))
+        assert decide(batch, LEARNED).outcomes == ("out_of_frames",)
+        return batch.batch.envs[0].at
+
+    assert end("noop") == (2, 0)
+    column, row = end("down")
+    assert (column, row > 0) == (2, True)
+    column, row = end("left")
+    assert (column < 2, row) == (True, 0)
+    assert end() != (2, 0)
+
+
 def test_its_step_limit_ends_it(begun, decide, make_learned):
     batch = begun(make_learned(max_frames=2))
     finished = decide(batch, LEARNED)

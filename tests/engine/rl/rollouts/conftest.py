@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -18,8 +19,8 @@ def collect() -> Callable[..., SmdpPPO]:
     The critic's value of a state is the player's column, the discount and lambda are 1/2.
     """
 
-    def play(batch: OptionBatch, *preferred: int, frames: int) -> SmdpPPO:
-        settings = {"n_steps": frames, "gamma": 0.5, "gae_lambda": 0.5, "device": "cpu"}
+    def play(batch: OptionBatch, *preferred: int, frames: int, **how: Any) -> SmdpPPO:
+        settings = {"n_steps": frames, "gamma": 0.5, "gae_lambda": 0.5, "device": "cpu", **how}
         model = SmdpPPO("MlpPolicy", batch, policy_kwargs={"net_arch": []}, **settings)
         with torch.no_grad():
             for layer in (model.policy.action_net, model.policy.value_net):

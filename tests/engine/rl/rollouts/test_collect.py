@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from engine.errors import ConfigError
 from engine.rl.decisions import Bonus, Rechoice
 
 NOOP, LEFT, RIGHT, UP, DOWN, TAKE, CODED, OTHER = range(8)
@@ -130,3 +132,31 @@ def test_plan_share_is_of_the_decisions_the_plan_says_something_of(collect, begu
     assert plan_share(collect, begun, make_action, OTHER, "x == 0", "x >= 1") == 0.75
     assert plan_share(collect, begun, make_action, CODED, "false") is None
     assert plan_share(collect, begun, make_action, RIGHT) is None
+
+
+def test_against_the_plan_only_its_choices_are_taken(collect, begun, make_action):
+    """In column 0 the plan wants `wished`; beyond it, it has nothing to say."""
+    wished = make_action("wished", "east", success="false", precondition="x == 0")
+    other = make_action("open", "east", success="false", due="false")
+    barred = make_action("barred", "idle", success="false", due="false")
+
+    def played(*preferred, **how):
+        batch = begun(wished, other, barred)
+        model = collect(batch, *preferred, frames=2, **how)
+        masks = model.decisions.samples.action_masks.numpy()
+        return model.decisions.actions.tolist(), [np.flatnonzero(row).tolist() for row in masks]
+
+    last = OTHER + 1
+    allowed = [UP, CODED, OTHER]
+    assert played(last, LEFT, UP, choices=("up", "open")) == ([UP, UP], [allowed, allowed])
+    assert played(last, LEFT, CODED, choices=("up", "open")) == ([CODED], [allowed])
+    primitives = [NOOP, LEFT, RIGHT, UP, DOWN, TAKE]
+    actions, masks = played(RIGHT, last, OTHER, choices=("right",))
+    assert (actions, masks[1]) == ([RIGHT, RIGHT], primitives)
+    everything = [*primitives, CODED, OTHER, last]
+    assert played(last) == ([last], [everything])
+
+
+def test_an_unknown_choice_is_refused(collect, begun):
+    with pytest.raises(ConfigError, match="cannot choose fly"):
+        collect(begun(), NOOP, frames=1, choices=("fly",))

@@ -11,7 +11,7 @@ import safetensors.torch
 import torch
 
 import engine.rl.control as control_module
-from engine.errors import EngineError
+from engine.errors import ConfigError, EngineError
 from engine.events import CheckpointSaved, LogLine, TrainingMetrics, TrainingStarted
 from engine.rl.checkpoint import (
     Checkpoint,
@@ -47,6 +47,17 @@ def test_it_learns_and_tells(train, make_job):
     assert metrics[-1].usage["fetch_gem"] > metrics[0].usage["fetch_gem"]
     assert all(m.sps > 0 and m.eta_seconds >= 0 for m in metrics)
     assert (result.ended, result.policy.spec.frames) == ("budget", result.frames)
+
+
+def test_a_policy_is_trained_and_stored_with_its_choices(train, make_job):
+    job = make_job(frames=500, choices=("take", "idle"))
+    assert job.fingerprint != make_job(frames=500).fingerprint
+    result, events = train(job)
+    assert result.policy.spec.choices == ("take", "idle")
+    metrics = of_kind(events, TrainingMetrics)
+    assert 0 < metrics[-1].plan_share <= 1
+    with pytest.raises(ConfigError, match="cannot choose fly"):
+        train(make_job("other", choices=("fly",)))
 
 
 def test_decisions_and_usage_are_told_as_they_are(train, make_job, monkeypatch):
