@@ -27,19 +27,20 @@ def choices_among(learnt: Iterable[SubAction], names: Iterable[str]) -> tuple[st
 
 def rename_choices(plan: Plan, names: Mapping[str, str | None]) -> Plan:
     """The plan in which choices have other names; None for those that are no more. No edit."""
-
-    def changed(action: SubAction) -> SubAction:
-        found = (names.get(name, name) for name in action.choices)
-        choices = tuple(name for name in found if name is not None)
-        if choices == action.choices:
-            return action
-        return action.model_copy(update={"choices": choices})
-
     subtasks = tuple(
-        subtask.model_copy(update={"sub_actions": tuple(map(changed, subtask.sub_actions))})
+        subtask.model_copy(
+            update={"sub_actions": tuple(renamed(act, names) for act in subtask.sub_actions)}
+        )
         for subtask in plan.subtasks
     )
     return plan.model_copy(update={"subtasks": subtasks})
+
+
+def renamed(action: SubAction, names: Mapping[str, str | None]) -> SubAction:
+    """One sub-action of `rename_choices`."""
+    found = (names.get(name, name) for name in action.choices)
+    choices = tuple(name for name in found if name is not None)
+    return action if choices == action.choices else action.model_copy(update={"choices": choices})
 
 
 def without_lost_choices(plan: Plan, before: Plan) -> Plan:

@@ -1,7 +1,9 @@
-"""Short coded actions that code alone never runs: what a policy may choose between.
+"""Coded actions that code alone never runs: what a policy may choose between.
 
-Each is a few frames long, or yields when something is about to hit, so that a policy can put them
+Most are a few frames long, or yield when something is about to hit, so that a policy can put them
 together: withdraw and go on, go for water and turn back, wait until what prowls outside has gone.
+Two are complete by themselves: to sit out a night takes a hundred frames in a row, and a policy
+that has to choose each of them again seldom finds out what the whole is worth.
 """
 
 from __future__ import annotations
@@ -12,6 +14,8 @@ from engine.agents.rules.survival import can_say
 
 SHORT = 12
 """Frames of one manoeuvre."""
+_IS_DAY = "day_frame >= 5 and day_frame < 140"
+_MUST_OUT = "danger or food <= 0 or drink <= 0"
 _WHEN = "Whether it is the time for it is the policy's choice; code alone never does it."
 
 
@@ -46,6 +50,25 @@ def manoeuvres(book: RecipeBook) -> tuple[SubAction, ...]:
             "Rest in the closed room while something is near it.",
             success="threat > 5",
             precondition="enclosed",
+        ),
+        _short(
+            "wait_for_day",
+            "To stay where nothing can come in needs no skill.",
+            "Stay in the closed room until it is day, asleep while tired.",
+            success=_IS_DAY,
+            precondition="enclosed",
+            interrupt=_MUST_OUT,
+            budget=150,
+        ),
+        _short(
+            "hide_until_day",
+            "How to get into a closed room is a search over the remembered map.",
+            "Get into the closed room that is nearest, or make one, and stay there until it is "
+            "day, asleep while tired.",
+            success=_IS_DAY,
+            precondition="(wood_pickaxe >= 1 or stone >= 1) and not enclosed",
+            interrupt=_MUST_OUT,
+            budget=250,
         ),
         _short(
             "explore_grassland",

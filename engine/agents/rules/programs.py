@@ -22,6 +22,8 @@ FAR = 25
 """Frames to a station beyond which putting up another one is the shorter way."""
 DETOUR = 8
 """Frames that are worth walking for something that is only to spare."""
+SEARCH_ROOM = 90
+"""Frames to find or build a closed room."""
 SPARE_STONES = 3
 """Stones beyond what recipes ask for: for bridges, walls and a closed room."""
 _GUARD = "        if defend():\n            continue\n"
@@ -98,6 +100,8 @@ class ProgramWriter:
             ),
             "fight": lambda: ("fight", {}),
             "wait_in_shelter": lambda: ("wait", done),
+            "wait_for_day": lambda: ("wait_for_day", done),
+            "hide_until_day": lambda: ("hide_until_day", {**done, "search": SEARCH_ROOM}),
             "explore_grassland": lambda: ("roam", {**done, "prefer": "grass"}),
             "explore_mountains": lambda: ("roam", {**done, "prefer": "mountain"}),
             "go_to_water": lambda: ("go_to", {**done, "target": "water"}),
@@ -323,7 +327,7 @@ def _need(use: Use, code: Callable[[str], str]) -> str:
 
 
 def _rest(vital: str, rested: str) -> Blanks:
-    return {"vital": vital, "rested": rested.replace("'", '"'), "search": 90}
+    return {"vital": vital, "rested": rested.replace("'", '"'), "search": SEARCH_ROOM}
 
 
 def _headline(instruction: str) -> str:

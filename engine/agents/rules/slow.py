@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from engine.agents.plan import Critique, Mode, SubAction, Subtask
+from engine.agents.plan_choices import renamed
 from engine.agents.protocols import TaskContext
 from engine.agents.rules import survival
 from engine.agents.rules.chain import Chain, RecipeBook, Step
@@ -56,7 +57,7 @@ class RulesSlowAgent:
             return self._revised(context, earlier, critiques)
         chain = chain_for(self._world, context.task)
         coded = self._coded(subtask, chain)
-        learnt = self._learnt(context, subtask, chain)
+        learnt = self._learnt(context, subtask, chain, coded)
         if not coded and not learnt:
             raise AgentError(
                 f"the rules cannot divide the subtask {subtask.name!r}",
@@ -78,7 +79,11 @@ class RulesSlowAgent:
         return (*coded, _look_around(self._book)) if many else coded
 
     def _learnt(
-        self, context: TaskContext, subtask: Subtask, chain: Chain
+        self,
+        context: TaskContext,
+        subtask: Subtask,
+        chain: Chain,
+        coded: tuple[SubAction, ...],
     ) -> tuple[SubAction, ...]:
         goal = chain.goal
         has_part = goal is not None and _is_open_ended(goal, chain)
@@ -87,7 +92,7 @@ class RulesSlowAgent:
             return ()
         share, rest = divmod(context.training_frames, parts)
         if subtask.name == STAY_ALIVE:
-            return (survival.survive(max(1, share + rest)),)
+            return (survival.survive(max(1, share + rest), coded),)
         if goal is None or not has_part or subtask.name != goal.name:
             return ()
         frames = share if parts > 1 else context.training_frames
@@ -122,7 +127,9 @@ class RulesSlowAgent:
                     revised.append(_flipped(action, "rl", reason, context.training_frames))
             else:
                 revised.append(action)
-        return _shared(tuple(revised), sum(a.budget for a in earlier if a.mode == "rl"))
+        lost = dict.fromkeys(names - {action.name for action in revised})
+        left = tuple(renamed(action, lost) for action in revised)
+        return _shared(left, sum(a.budget for a in earlier if a.mode == "rl"))
 
 
 def _is_open_ended(goal: Step, chain: Chain) -> bool:

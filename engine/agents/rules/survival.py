@@ -8,6 +8,8 @@ little grass around. Half of all food is eaten before the dark, because nothing 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from engine.agents.plan import SubAction
 from engine.agents.rules.chain import RecipeBook
 from engine.errors import PredicateError
@@ -28,6 +30,10 @@ EXPOSED = (
 SAFE = f"({DAY} or {LITTLE_GRASS} or health >= 7 or wood_pickaxe < 1)"
 """When an errand may go on: by day, away from grass, or strong enough."""
 STRONG = "health >= 7"
+AGAINST_THE_PLAN = (
+    "wait_for_day", "hide_until_day", "recover", "drink", "eat", "explore_mountains",
+)  # fmt: skip
+"""What can be better than the next errand; chosen instead of it, all else only loses time."""
 _DANGER = "danger"
 
 
@@ -63,8 +69,13 @@ def rests(book: RecipeBook) -> tuple[SubAction, ...]:
     return tuple(action for action in found if can_say(action, book))
 
 
-def survive(frames: int) -> SubAction:
-    """What is left to learn of staying alive."""
+def survive(frames: int, coded: Iterable[SubAction]) -> SubAction:
+    """What is left to learn of staying alive.
+
+    Args:
+        coded: what is coded beside it.
+    """
+    there = {action.name for action in coded}
     return SubAction(
         name="survive",
         mode="rl",
@@ -79,6 +90,7 @@ def survive(frames: int) -> SubAction:
         ),
         success="frames >= 300 and health >= 4",
         budget=frames,
+        choices=tuple(name for name in AGAINST_THE_PLAN if name in there),
     )
 
 

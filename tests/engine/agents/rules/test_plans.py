@@ -129,7 +129,23 @@ def test_code_alone_runs_less_than_a_policy_may() -> None:
     never = {name for name, action in actions.items() if action.due == "false"}
     assert {"flee", "block", "fight", "wait_in_shelter", "go_to_water", "go_to_cow"} <= never
     assert 6 <= len(never) <= 10
-    assert all(actions[name].budget <= 150 for name in never)
+    assert all(actions[name].budget <= 250 for name in never)
+
+
+def test_what_survive_may_choose_against_the_plan() -> None:
+    def choices(task: str) -> tuple[str, ...]:
+        actions = plan_for(task).sub_actions("rl")
+        return next(action.choices for action in actions if action.name == "survive")
+
+    everything = (
+        "wait_for_day", "hide_until_day", "recover", "drink", "eat", "explore_mountains",
+    )  # fmt: skip
+    assert choices("all_achievements") == choices("collect_diamond") == everything
+    assert choices("place_table") == tuple(n for n in everything if n != "recover")
+    failed = (critique("wait_for_day"), critique("eat"))
+    after = revise(plan_for("collect_diamond"), "stay_alive", *failed)
+    survive = next(action for action in after if action.name == "survive")
+    assert survive.choices == ("hide_until_day", "recover", "drink", "eat", "explore_mountains")
 
 
 def test_a_manoeuvre_that_fails_is_left_out() -> None:

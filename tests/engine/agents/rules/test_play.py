@@ -95,3 +95,45 @@ def test_a_planted_sapling_is_fenced(sandbox: Sandbox) -> None:
     assert run(env, actions["set_up_plant"], sandbox).outcome == "success"
     assert run(env, actions["fence_plant"], sandbox).outcome == "success"
     assert env.player.term("fenced") == 1
+
+
+def night_without_zombies(frame: int) -> Any:
+    """A game at this frame in which nothing strikes; the player can build a room."""
+    env: Any = WORLD.make_env()
+    env.reset(seed=2023)
+    env.game._balance_chunk = lambda *_: None
+    for thing in list(env.game._world.objects):
+        if thing is not env.game.player:
+            env.game._world.remove(thing)
+    while env.episode_frames < frame:
+        env.game.player.inventory.update({"health": 9, "food": 9, "drink": 9, "energy": 5})
+        env.game.player.inventory.update({"stone": 9, "wood_pickaxe": 1})
+        env.step(np.int64(0))
+    return env
+
+
+@pytest.mark.parametrize(("name", "frame"), [("hide_until_day", 140), ("wait_for_day", 180)])
+def test_a_night_is_sat_out_to_its_end(name: str, frame: int, sandbox: Sandbox) -> None:
+    _, actions = coded("all_achievements")
+    env = night_without_zombies(frame)
+    if name == "wait_for_day":
+        assert run(env, actions["take_shelter"], sandbox).outcome == "success"
+    assert parse(actions[name].precondition, WORLD.vocabulary()).holds(env.player)
+    end = run(env, actions[name], sandbox)
+    assert end.outcome == "success", end
+    assert env.player.term("enclosed") == 1
+    assert env.player.term("day_frame") == 5
+
+
+def test_by_day_to_hide_is_to_make_a_room(sandbox: Sandbox) -> None:
+    _, actions = coded("all_achievements")
+    env = night_without_zombies(60)
+    end = run(env, actions["hide_until_day"], sandbox)
+    assert (end.outcome, env.player.term("enclosed")) == ("success", 1)
+    assert 0 < end.frames <= 90
+
+
+def test_who_waits_gives_up_in_a_room_that_is_open(sandbox: Sandbox) -> None:
+    _, actions = coded("all_achievements")
+    end = run(night_without_zombies(160), actions["wait_for_day"], sandbox)
+    assert (end.outcome, end.detail, end.frames) == ("failed", "the room is open", 0)
