@@ -49,8 +49,11 @@ class TrainingConfig(BaseModel):
     learning_rate_final: float | None = Field(default=None, ge=0, le=1)
     """Reached linearly at the end of the budget; None keeps it constant. A long training gains
     from a small last rate, but a run that is given more frames later then learns on slowly."""
-    gamma: float = Field(default=0.998, gt=0, le=1)
-    """Discount per env frame; an option of k frames is discounted by gamma**k."""
+    gamma: float = Field(default=1.0, gt=0, le=1)
+    """Discount per env frame; an option of k frames is discounted by gamma**k. None by default:
+    episodes end, and nothing is worth less for coming late. Any discount is a price on patience:
+    at 0.998 to sit out a night of 80 frames costs 15 % of all that is still to come, more than the
+    risk of going out in the dark, and no policy learnt to wait."""
     gae_lambda: float = Field(default=0.95, ge=0, le=1)
     ent_coef: float = Field(default=0.0, ge=0)
     ent_coef_final: float | None = Field(default=None, ge=0)
@@ -64,6 +67,9 @@ class TrainingConfig(BaseModel):
     """Extra training reward, once per episode, for each rl sub-action's predicate."""
     task_bonus: float = Field(default=1.0, ge=0)
     """Extra training reward, once per episode, for the task's predicate."""
+    part_bonus: float = Field(default=5.0, ge=0)
+    """Extra training reward, once per episode, for each part of a task that joins several by `and`,
+    times the share of recent episodes that went without it: what is rare counts most."""
     end_on_success: bool = True
     """A training episode ends once the task is done: what would follow teaches nothing of it."""
     plan_prior: float = Field(default=6.0, ge=0, le=20)
@@ -73,9 +79,10 @@ class TrainingConfig(BaseModel):
     data does not clearly speak for stays with the plan. Without it a long training wanders off."""
     interruption: Literal["edge", "level"] = "edge"
     """When an option's interrupt rule puts it to the policy: as it comes true or while it holds."""
-    recheck_frames: int = Field(default=8, ge=0)
-    """A running option is put to the policy every so many frames; 0 for never, 1 for a policy that
-    may end it at any frame."""
+    recheck_frames: int = Field(default=0, ge=0)
+    """A running option is put to the policy every so many frames; 0 for never (it runs until it has
+    ended or is interrupted), 1 for a policy that may end it at any frame. A policy that is asked
+    often takes back in a few frames what it tries, and so never sees what it leads to."""
     target_success: float | None = Field(default=None, gt=0, le=0.96)
     """Training ends early once the task's success rate in training is above this with 97.5 %
     confidence (Wilson interval over the last 100 episodes, which cannot show more than 0.963)."""

@@ -89,6 +89,7 @@ def bench(
         "fast_mode": fast_mode or None,
         "episode_length": length,
         "training": dict(map(_assignment, changes)) if changes else None,
+        "rl_training": dict(map(_assignment, changes)) if changes else None,
     }
     if folder is not None and resume is not None and folder != resume:
         raise ConfigError("--folder and --resume name two folders.", "Give one of them.")
@@ -184,8 +185,10 @@ def _config(
     values = {name: value for name, value in given.items() if value is not None}
     if resume is not None:
         there = BenchStore(resume.absolute()).read().config.model_dump()
-        training = {**there["training"], **values.get("training", {})}
-        values = {**there, **values, "training": training}
+        values |= {
+            name: {**there[name], **values.get(name, {})} for name in ("training", "rl_training")
+        }
+        values = {**there, **values}
         if task is not None:
             values["task"] = task_name(there["world"], task)
     else:

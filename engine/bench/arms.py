@@ -171,8 +171,8 @@ def _loader(config: BenchConfig, setup: Setup) -> Iterator[ProgramLoader]:
 def train(job: TrainJob, config: BenchConfig, checkpoint: Path, watch: Watch) -> Trained:
     """Train one arm from one seed, from its checkpoint if there is one.
 
-    RL alone sees what code and RL together see, is paid the same reward and learns with the same
-    settings; it only has no coded actions.
+    RL alone sees what code and RL together see and is paid the same reward; it has no coded
+    actions, and learns with settings that suit primitives.
 
     Raises:
         EngineError: it cannot be done.
@@ -186,7 +186,7 @@ def train(job: TrainJob, config: BenchConfig, checkpoint: Path, watch: Watch) ->
         actions=setup.actions_of(job.arm),
         goals=setup.goals,
         task_success=setup.task.success,
-        config=config.training,
+        config=config.training_of(job.arm),
         frames=config.frames or UNLIMITED_FRAMES,
         seed=job.seed,
         episode_length=config.episode_length,

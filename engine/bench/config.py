@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from engine.config import TrainingConfig
 
@@ -16,6 +23,22 @@ DEFAULT_FRAMES = 1_000_000
 DEFAULT_EPISODES = 200
 EVAL_SEED_START = 1_000_000
 """First unseen world seed: training stays below."""
+WITH_CODE = TrainingConfig(
+    n_envs=128,
+    n_steps=128,
+    segment_updates=16,
+    batch_size=1024,
+    learning_rate=5e-4,
+    learning_rate_final=5e-5,
+    gae_lambda=0.95,
+    plan_prior=3.0,
+    plan_kl_coef=0.002,
+    checkpoint_frames=200_000,
+)
+"""For millions of frames: many places, so that an update hangs on no episode, and a plan that is
+left often enough to see what that brings. Chosen on worlds that no evaluation plays."""
+ALONE = TrainingConfig(gamma=0.99, ent_coef=0.01, checkpoint_frames=200_000)
+"""Plain PPO as it is commonly set: a learner of primitives needs a horizon and entropy."""
 
 
 class BenchConfig(BaseModel):
@@ -41,7 +64,22 @@ class BenchConfig(BaseModel):
     """Env frames of an episode, when not the world's own: such figures compare with nothing."""
     fast_mode: bool = False
     """Coded actions run in the process that trains or plays, as far as fast mode accepts them."""
-    training: TrainingConfig = TrainingConfig()
+    training: TrainingConfig = WITH_CODE
+    """Of code + RL; what is not given is as in `WITH_CODE`."""
+    rl_training: TrainingConfig = ALONE
+    """Of RL alone; what is not given is as in `ALONE`."""
+
+    @field_validator("training", "rl_training", mode="before")
+    @classmethod
+    def _completed(cls, given: object, info: ValidationInfo) -> object:
+        if not isinstance(given, dict):
+            return given
+        defaults = WITH_CODE if info.field_name == "training" else ALONE
+        return {**defaults.model_dump(), **given}
+
+    def training_of(self, arm: Arm) -> TrainingConfig:
+        """The settings an arm learns with."""
+        return self.rl_training if arm == "rl" else self.training
 
     @model_validator(mode="after")
     def _sound(self) -> Self:

@@ -24,6 +24,8 @@ class Bonus:
     """For each goal of the plan that comes true."""
     task: float = 0.0
     """For the task itself."""
+    part: float = 0.0
+    """For each part of a task that has several (`engine.rl.task_parts`), times how rare it is."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,6 +105,8 @@ class TrainingMonitor:
             episodes=self._episodes,
             unlocked=dict(self._unlocked),
             usage=usage,
+            part_rates=tuple(self._batch.part_rates.rates.tolist()),
+            part_episodes=self._batch.part_rates.episodes,
             halvings=self.halvings,
             seconds=self.seconds,
         )

@@ -22,6 +22,7 @@ from engine.rl.episodes import EpisodeSummary, SeedSource
 from engine.rl.goals import GoalTracker
 from engine.rl.option_runner import OptionRunner
 from engine.rl.option_set import OptionSet
+from engine.rl.task_parts import PartRates, task_parts
 from engine.rl.watched import BatchView, OnFrame
 from engine.worlds.base import REST, BatchStep, Observation, WorldBatch
 from engine.worlds.predicate import parse
@@ -68,13 +69,19 @@ class OptionBatch:
         self.size = batch.size
         self.seeds = seeds
         words = options.world.vocabulary()
-        named = {**goals, TASK: task_success}
-        predicates = [parse(predicate, words) for predicate in named.values()]
+        bonus = bonus or Bonus()
+        task = parse(task_success, words)
+        parts = task_parts(task, words) if bonus.part else []
+        predicates = [*(parse(goal, words) for goal in goals.values()), *parts, task]
+        names = (*goals, *(f"<{part}>" for part in parts), TASK)
         self._runner = OptionRunner(batch, options, rechoice or Rechoice(), predicates)
         self.observation_size = self._runner.observation_size
-        self.goals = GoalTracker(tuple(named), self.size)
-        bonus = bonus or Bonus()
-        self._bonus = np.array([bonus.task if n == TASK else bonus.goal for n in named])
+        self.goals = GoalTracker(names, self.size)
+        self._bonus = np.array([*[bonus.goal] * len(goals), *[0.0] * len(parts), bonus.task])
+        self._part_bonus = bonus.part
+        self._parts = slice(len(goals), len(goals) + len(parts))
+        self.part_rates = PartRates(len(parts))
+        self._goal_names = tuple(goals)
         self._gamma = gamma
         self.end_on_success = end_on_success
         self._on_frame = on_frame
@@ -168,6 +175,7 @@ class OptionBatch:
         step = self.batch.step(np.where(moved, actions, REST))
         self._runner.refresh()
         news = self.goals.see(self._runner.conditions.goals) & moved[:, None]
+        self._bonus[self._parts] = self._part_bonus * self.part_rates.rarity
         shaped = step.rewards + news @ self._bonus
         self._rewards[moved] += (self._discounts * shaped)[moved]
         self._discounts[moved] *= self._gamma
@@ -225,6 +233,7 @@ class OptionBatch:
         )
         if over.any():
             for place in places[over].tolist():
+                self.part_rates.see(self.goals.reached[place, self._parts])
                 self._begin(place)
             self._runner.refresh()
             for place in places[over].tolist():
@@ -280,7 +289,7 @@ class OptionBatch:
             frames=self.batch.frames(place),
             achievements=tuple(sorted(self.batch.achievements(place))),
             task_success=TASK in reached,
-            goals=tuple(name for name in reached if name != TASK),
+            goals=tuple(name for name in reached if name in self._goal_names),
             decisions=int(self.decisions[place]),
             coded_decisions=int(self.coded_decisions[place]),
         )

@@ -260,7 +260,11 @@ class Trainer:
             gamma=job.config.gamma,
             goals=job.goals,
             task_success=job.task_success,
-            bonus=Bonus(goal=job.config.goal_bonus, task=job.config.task_bonus),
+            bonus=Bonus(
+                goal=job.config.goal_bonus,
+                task=job.config.task_bonus,
+                part=job.config.part_bonus,
+            ),
             rechoice=job.rechoice,
             end_on_success=job.config.end_on_success,
             on_frame=self._on_frame,

@@ -59,6 +59,9 @@ class Counters(Record):
     """In how many of them each achievement was unlocked."""
     usage: tuple[int, ...] = ()
     """Frames by chosen action."""
+    part_rates: tuple[float, ...] = ()
+    """How often recent episodes reached each part of the task, 0..1."""
+    part_episodes: int = 0
     halvings: int = 0
     """How often the learning rate was halved after an update that diverged."""
     seconds: float = 0.0
@@ -193,6 +196,8 @@ def _restore(
         batch.goals.armed[number] = place.armed
         batch.resume(number, place.seed)
     batch.usage[:] = state.counters.usage
+    batch.part_rates.rates[:] = state.counters.part_rates
+    batch.part_rates.episodes = state.counters.part_episodes
     model.num_timesteps = state.counters.frames
     _restore_random(state, tensors, model.device)
     return state.counters

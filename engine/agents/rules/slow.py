@@ -69,14 +69,17 @@ class RulesSlowAgent:
 
     def _coded(self, subtask: Subtask, chain: Chain) -> tuple[SubAction, ...]:
         if subtask.name == STAY_ALIVE:
-            rests = survival.rests(self._book) if has_shelter(chain) else ()
-            return (*survival.reflexes(self._book), *rests, *manoeuvres(self._book))
+            return self._staying_alive(chain)
         step = chain.step(subtask.name)
         if step is None:
             return ()
         coded = StepWriter(self._book, chain).sub_actions(step)
         many = len(chain.leaves()) > 1 and step is chain.steps[-1]
         return (*coded, _look_around(self._book)) if many else coded
+
+    def _staying_alive(self, chain: Chain) -> tuple[SubAction, ...]:
+        rests = survival.rests(self._book) if has_shelter(chain) else ()
+        return (*survival.reflexes(self._book), *rests, *manoeuvres(self._book))
 
     def _learnt(
         self,
@@ -96,7 +99,13 @@ class RulesSlowAgent:
         if goal is None or not has_part or subtask.name != goal.name:
             return ()
         frames = share if parts > 1 else context.training_frames
-        return (_open_ended(goal, max(1, frames)),)
+        return (_open_ended(goal, max(1, frames), self._choices(chain)),)
+
+    def _choices(self, chain: Chain) -> tuple[str, ...]:
+        """What may be better than the next errand, whatever the goal."""
+        if stay_alive(self._book.words) is None:
+            return ()
+        return survival.against_the_plan(self._staying_alive(chain))
 
     # --- after failures -----------------------------------------------------------------
 
@@ -140,7 +149,7 @@ def _is_open_ended(goal: Step, chain: Chain) -> bool:
     return goal.kind == "collect" and tools >= FAR_TOOLS
 
 
-def _open_ended(goal: Step, frames: int) -> SubAction:
+def _open_ended(goal: Step, frames: int, choices: tuple[str, ...]) -> SubAction:
     target = goal.target.replace("_", " ")
     if goal.kind == "collect":
         return SubAction(
@@ -154,6 +163,7 @@ def _open_ended(goal: Step, frames: int) -> SubAction:
             instruction=f"Search for {target} under danger and collect it alive.",
             success=goal.done,
             budget=frames,
+            choices=choices,
         )
     return SubAction(
         name=f"{'fight' if goal.kind == 'defeat' else 'get'}_{goal.target}",
@@ -165,6 +175,7 @@ def _open_ended(goal: Step, frames: int) -> SubAction:
         instruction=f"Learn when and how to get at the {target} without being hurt.",
         success=goal.done,
         budget=frames,
+        choices=choices,
     )
 
 

@@ -69,13 +69,18 @@ def rests(book: RecipeBook) -> tuple[SubAction, ...]:
     return tuple(action for action in found if can_say(action, book))
 
 
+def against_the_plan(coded: Iterable[SubAction]) -> tuple[str, ...]:
+    """What of `AGAINST_THE_PLAN` is among these."""
+    there = {action.name for action in coded}
+    return tuple(name for name in AGAINST_THE_PLAN if name in there)
+
+
 def survive(frames: int, coded: Iterable[SubAction]) -> SubAction:
     """What is left to learn of staying alive.
 
     Args:
         coded: what is coded beside it.
     """
-    there = {action.name for action in coded}
     return SubAction(
         name="survive",
         mode="rl",
@@ -90,7 +95,7 @@ def survive(frames: int, coded: Iterable[SubAction]) -> SubAction:
         ),
         success="frames >= 300 and health >= 4",
         budget=frames,
-        choices=tuple(name for name in AGAINST_THE_PLAN if name in there),
+        choices=against_the_plan(coded),
     )
 
 
