@@ -70,6 +70,10 @@ class TrainingConfig(BaseModel):
     part_bonus: float = Field(default=5.0, ge=0)
     """Extra training reward, once per episode, for each part of a task that joins several by `and`,
     times the share of recent episodes that went without it: what is rare counts most."""
+    normalize_rewards: bool = False
+    """Divide rewards by the running deviation of the return (`engine.rl.reward_scale`). Off: the
+    advantages are normalised anyway, and in a world that pays one for each thing the scale is
+    right. For worlds whose rewards are very large or very small."""
     end_on_success: bool = True
     """A training episode ends once the task is done: what would follow teaches nothing of it."""
     plan_prior: float = Field(default=6.0, ge=0, le=20)

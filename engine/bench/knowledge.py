@@ -81,8 +81,8 @@ def knowledge(setup: Setup, config: BenchConfig) -> tuple[str, ...]:
         "as pixels, and as clearly by night as by day.",
         f"Training reward (RL only, code + RL): the world's own, and once per episode "
         f"{training.goal_bonus:g} for each goal of the plan ({goals}), {training.task_bonus:g} "
-        f"for the task, and for each of its parts {training.part_bonus:g} times the share of recent "
-        "episodes that went without it. Evaluation counts the world's own reward alone.",
+        f"for the task, and for each of its parts {training.part_bonus:g} times the share of "
+        "recent episodes that went without it. Evaluation counts the world's own reward alone.",
         f"Plan order (code only, code + RL): code alone runs in it; the untrained network leans "
         f"to the coded action that comes next in it by {training.plan_prior:g} logits."
         + (f" Against it, code + RL may choose only {', '.join(choices)}." if choices else ""),

@@ -21,6 +21,7 @@ from engine.rl.decision_buffer import DecisionBuffer
 from engine.rl.decisions import Finished
 from engine.rl.network import PlanPolicy
 from engine.rl.option_batch import OptionBatch
+from engine.rl.reward_scale import RewardScale
 
 
 class SmdpPPO(MaskablePPO):
@@ -41,12 +42,14 @@ class SmdpPPO(MaskablePPO):
         batch: OptionBatch,
         *,
         choices: tuple[str, ...] = (),
+        reward_scale: RewardScale | None = None,
         **settings: Any,
     ) -> None:
         """Build the networks for the spaces of `batch`.
 
         Args:
             choices: what it may choose beside what the plan would do; all when empty.
+            reward_scale: brings the rewards of all decisions to one scale.
             settings: of `MaskablePPO`.
 
         Raises:
@@ -54,6 +57,7 @@ class SmdpPPO(MaskablePPO):
         """
         options = batch.options
         self._choices = Choices(options.names, len(options.actions), choices)
+        self.reward_scale = reward_scale
         super().__init__(
             policy,
             DummyVecEnv([lambda: _Spaces(batch.observation_size, len(batch.options))]),
@@ -111,6 +115,10 @@ class SmdpPPO(MaskablePPO):
 
     def _close(self, finished: Finished) -> None:
         rewards = finished.rewards
+        if self.reward_scale is not None:
+            rewards = self.reward_scale.scaled(
+                finished.places, rewards, finished.discounts, finished.over
+            )
         if finished.cut.any():
             # What an episode that was cut would have gone on with counts as if it had.
             rewards = rewards.astype(np.float32)

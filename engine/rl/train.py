@@ -30,6 +30,7 @@ from engine.rl.options import ProgramLoader
 from engine.rl.policy_bundle import bundle, named
 from engine.rl.policy_file import PolicyFile, PolicySpec
 from engine.rl.ppo import SmdpPPO, linear
+from engine.rl.reward_scale import RewardScale
 from engine.rl.training_state import (
     from_checkpoint,
     policy_tensors,
@@ -278,6 +279,7 @@ class Trainer:
             PlanPolicy,
             batch,
             choices=self._job.choices,
+            reward_scale=RewardScale(batch.size) if config.normalize_rewards else None,
             learning_rate=linear(config.learning_rate, config.learning_rate_final),
             n_steps=config.n_steps,
             batch_size=config.batch_size,

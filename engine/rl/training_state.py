@@ -19,6 +19,7 @@ from engine.rl.option_batch import OptionBatch
 from engine.rl.ppo import SmdpPPO
 
 # A world whose reward was no number is caught and undone; its checkpoints must stay readable.
+_SCALE = ("returns", "moments")
 _WITH_NAN = ConfigDict(frozen=True, extra="forbid", ser_json_inf_nan="constants")
 
 
@@ -133,6 +134,10 @@ def to_checkpoint(job: str, model: SmdpPPO, boundary: Boundary) -> Checkpoint:
     for index, slots in model.policy.optimizer.state_dict()["state"].items():
         for slot, value in slots.items():
             tensors[f"optimizer.{index}.{slot}"] = _stored(value)
+    if model.reward_scale is not None:
+        for name in _SCALE:
+            array = getattr(model.reward_scale, name)
+            tensors[f"reward_scale.{name}"] = _stored(torch.from_numpy(array))
     tensors |= {f"random.{name}": value for name, value in boundary.random_states.items()}
     for place, snapshot in enumerate(boundary.snapshots):
         packed = zlib.compress(snapshot, level=1)
@@ -198,6 +203,9 @@ def _restore(
     batch.usage[:] = state.counters.usage
     batch.part_rates.rates[:] = state.counters.part_rates
     batch.part_rates.episodes = state.counters.part_episodes
+    if model.reward_scale is not None:
+        for name, value in _under("reward_scale.", tensors).items():
+            getattr(model.reward_scale, name)[:] = value.numpy()
     model.num_timesteps = state.counters.frames
     _restore_random(state, tensors, model.device)
     return state.counters

@@ -53,6 +53,7 @@ SETTINGS = [
     {"recheck_frames": 2, "learning_rate_final": 1e-4, "ent_coef_final": 0.0},
     {"segment_updates": 3, "recheck_frames": 4},
     {"end_on_success": True, "target_kl": 0.01},
+    {"normalize_rewards": True},
 ]
 
 
@@ -86,6 +87,21 @@ def test_killed_again_and_again(train, make_job, killed, kill_after, assert_same
         with pytest.raises(killed):
             train(job, report=kill_after(frames))
     assert_same(train(job), whole)
+
+
+def test_how_rare_the_parts_of_the_task_are_is_kept(
+    train, make_job, killed, kill_after, assert_same
+):
+    task = "gems >= 1 and x >= 4"
+    whole = train(make_job("whole", task_success=task))
+    job = make_job("killed", task_success=task)
+    with pytest.raises(killed):
+        train(job, report=kill_after(1200))
+    assert_same(train(job), whole)
+    # The bonus is part of what is learnt: without it the training is another one.
+    plain = train(make_job("plain", task_success=task, config={"part_bonus": 0.0}))
+    with pytest.raises(AssertionError):
+        assert_same(plain, whole)
 
 
 def test_resume_in_the_middle_of_a_process_leaves_no_trace(
