@@ -16,7 +16,7 @@ SMALL = (
     "bench", "crafter", "--task", "collect diamond", "--frames", "2000", "--seeds", "1",
     "--episodes", "4", "--length", "300", "--arms", "code,code+rl", "--jobs", "2",
     "--set", "n_envs=2", "--set", "batch_size=32", "--set", "n_epochs=1", "--set", "net_arch=[16]",
-    "--set", "checkpoint_frames=300",
+    "--set", "checkpoint_frames=300", "--set", "segment_updates=1",
 )  # fmt: skip
 PATIENCE = 280.0
 """Compiling takes a minute or two the first time, and longer on a loaded machine."""

@@ -7,6 +7,7 @@ import functools
 import pytest
 
 from engine.agents.plan import Critique, Plan, SubAction, Subtask
+from engine.agents.plan_choices import without_lost_choices
 from engine.agents.plan_edit import problems
 from engine.agents.protocols import TaskContext
 from engine.agents.rules.agents import rules_agents
@@ -265,7 +266,8 @@ def test_split_plans_stand() -> None:
         )
         for subtask in plan.subtasks
     )
-    assert problems(plan.model_copy(update={"subtasks": subtasks}), WORLD) == ()
+    divided = without_lost_choices(plan.model_copy(update={"subtasks": subtasks}), plan)
+    assert problems(divided, WORLD) == ()
 
 
 def test_a_person_may_ask_for_another_mode() -> None:
