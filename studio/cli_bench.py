@@ -79,6 +79,7 @@ def bench(
     Trains every arm from every seed and plays each policy in worlds that no training has seen.
     Kill it whenever you like: the same command goes on where it was.
     """
+    settings = dict(map(_assignment, changes)) if changes else None
     given: dict[str, Any] = {
         "agents": agents,
         "arms": None if arms is None else _names(arms),
@@ -88,8 +89,8 @@ def bench(
         "episodes": episodes,
         "fast_mode": fast_mode or None,
         "episode_length": length,
-        "training": dict(map(_assignment, changes)) if changes else None,
-        "rl_training": dict(map(_assignment, changes)) if changes else None,
+        "training": settings,
+        "rl_training": settings,
     }
     if folder is not None and resume is not None and folder != resume:
         raise ConfigError("--folder and --resume name two folders.", "Give one of them.")

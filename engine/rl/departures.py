@@ -18,7 +18,7 @@ from engine.agents.plan import Record
 from engine.rl.decisions import Ints
 from engine.rl.learned_action import Action
 from engine.rl.plan_features import plan_says
-from engine.worlds.base import World
+from engine.worlds.base import Observation, World
 
 if TYPE_CHECKING:
     from engine.rl.option_batch import OptionBatch
@@ -149,7 +149,9 @@ class DepartureRecorder:
         self._open: dict[int, _Tally] = {}
         """Of the episodes under way, by seed."""
 
-    def note(self, batch: OptionBatch, places: Ints, actions: Ints) -> None:
+    def note(
+        self, batch: OptionBatch, places: Ints, observations: Observation, actions: Ints
+    ) -> None:
         """The policy has chosen these actions at these places, and nothing is begun yet."""
         if not self._coded or not places.size:
             return
@@ -159,7 +161,7 @@ class DepartureRecorder:
             self._columns = np.array(columns, np.int64)
             self._named = tuple(names[at] for at in columns)
             self._all = _Tally(len(self._named))
-        comes_next = plan_says(batch.observe(places), self._coded).comes_next
+        comes_next = plan_says(observations, self._coded).comes_next
         code = np.where(comes_next.any(axis=1), comes_next.argmax(axis=1), _NOTHING).tolist()
         values = batch.batch.terms[np.ix_(places, self._columns)]
         for row, place in enumerate(places.tolist()):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from engine.agents.plan import Record
 from engine.rl.departures import DepartureRecorder, Departures
@@ -132,14 +133,12 @@ def _episodes(
     should_stop: Callable[[], bool] | None,
     departures: DepartureRecorder | None,
 ) -> Iterator[EpisodeSummary]:
+    heard = None if departures is None else partial(departures.note, batch)
     batch.begin()
     while batch.playing:
         waiting = batch.waiting
         while waiting.size:
-            chosen = ask(policy, batch, waiting)
-            if departures is not None:
-                departures.note(batch, waiting, chosen)
-            waiting = batch.choose(waiting, chosen)
+            waiting = batch.choose(waiting, ask(policy, batch, waiting, heard))
         yield from batch.advance().summaries
         # After what this frame brought: an episode that ended with it counts.
         if should_stop is not None and should_stop():

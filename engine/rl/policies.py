@@ -57,12 +57,23 @@ class Choosing(Protocol):
         ...
 
 
-def ask(policy: Policy, where: Choosing, places: Ints) -> Ints:
-    """What a policy chooses at some places of a batch."""
+Heard = Callable[[Ints, Observation, Ints], None]
+"""Told of a choice: places, what was seen there, and what was chosen."""
+
+
+def ask(policy: Policy, where: Choosing, places: Ints, heard: Heard | None = None) -> Ints:
+    """What a policy chooses at some places of a batch.
+
+    Args:
+        heard: told of it, before anything is begun.
+    """
     players = where.batch.players
     observations, masks = where.look(places)
     inside = [players[place] for place in places.tolist()]
-    return policy.choose(places, observations, inside, masks)
+    chosen = policy.choose(places, observations, inside, masks)
+    if heard is not None:
+        heard(places, observations, chosen)
+    return chosen
 
 
 class Chooser(Protocol):

@@ -30,7 +30,6 @@ from engine.sandbox.pool import Sandbox
 from engine.worlds.base import World, WorldBatch
 
 FIRST_SEED = 500_000
-say = print
 
 
 class OnTwin:
@@ -60,7 +59,7 @@ def main() -> int:
         job = TrainJob(arm="code+rl", seed=seed)
         record = store.training(job)
         if record is None:
-            say(f"training seed {seed} is not finished")
+            print(f"training seed {seed} is not finished")  # noqa: T201
             continue
         trained = Policies(record.policy_spec, store.policy(job))
         different += compare(setup_for(config).world, trained, options.episodes, seed)
@@ -75,12 +74,12 @@ def compare(world: World, trained: Policies, episodes: int, seed: int) -> int:
         played[name] = play(engine, trained, range(FIRST_SEED, FIRST_SEED + episodes))
         frames = sum(episode.frames for episode in played[name])
         seconds = time.process_time() - began
-        say(f"training seed {seed}, {name}: {frames:,} frames, {frames / seconds:,.0f} per CPU s")
+        print(f"training seed {seed}, {name}: {frames:,} frames, {frames / seconds:,.0f} per CPU s")  # noqa: T201
     pairs = zip(played["package"], played["twin"], strict=True)
     different = [one.seed for one, other in pairs if one != other]
-    say(f"training seed {seed}: {episodes - len(different)} of {episodes} episodes are the same")
+    print(f"training seed {seed}: {episodes - len(different)} of {episodes} episodes are the same")  # noqa: T201
     for world_seed in different[:5]:
-        say(f"  different: world seed {world_seed}")
+        print(f"  different: world seed {world_seed}")  # noqa: T201
     return len(different)
 
 

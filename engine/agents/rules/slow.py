@@ -57,7 +57,7 @@ class RulesSlowAgent:
             return self._revised(context, earlier, critiques)
         chain = chain_for(self._world, context.task)
         coded = self._coded(subtask, chain)
-        learnt = self._learnt(context, subtask, chain, coded)
+        learnt = self._learnt(context, subtask, chain)
         if not coded and not learnt:
             raise AgentError(
                 f"the rules cannot divide the subtask {subtask.name!r}",
@@ -82,11 +82,7 @@ class RulesSlowAgent:
         return (*survival.reflexes(self._book), *rests, *manoeuvres(self._book))
 
     def _learnt(
-        self,
-        context: TaskContext,
-        subtask: Subtask,
-        chain: Chain,
-        coded: tuple[SubAction, ...],
+        self, context: TaskContext, subtask: Subtask, chain: Chain
     ) -> tuple[SubAction, ...]:
         goal = chain.goal
         has_part = goal is not None and _is_open_ended(goal, chain)
@@ -95,7 +91,7 @@ class RulesSlowAgent:
             return ()
         share, rest = divmod(context.training_frames, parts)
         if subtask.name == STAY_ALIVE:
-            return (survival.survive(max(1, share + rest), coded),)
+            return (survival.survive(max(1, share + rest), self._choices(chain)),)
         if goal is None or not has_part or subtask.name != goal.name:
             return ()
         frames = share if parts > 1 else context.training_frames

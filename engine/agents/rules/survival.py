@@ -75,12 +75,8 @@ def against_the_plan(coded: Iterable[SubAction]) -> tuple[str, ...]:
     return tuple(name for name in AGAINST_THE_PLAN if name in there)
 
 
-def survive(frames: int, coded: Iterable[SubAction]) -> SubAction:
-    """What is left to learn of staying alive.
-
-    Args:
-        coded: what is coded beside it.
-    """
+def survive(frames: int, choices: tuple[str, ...]) -> SubAction:
+    """What is left to learn of staying alive."""
     return SubAction(
         name="survive",
         mode="rl",
@@ -95,7 +91,7 @@ def survive(frames: int, coded: Iterable[SubAction]) -> SubAction:
         ),
         success="frames >= 300 and health >= 4",
         budget=frames,
-        choices=against_the_plan(coded),
+        choices=choices,
     )
 
 
