@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from engine.agents.plan import CodeProposal, Critique, Plan, Record, Trial
+from engine.agents.plan import CodeProposal, Critique, LearningProposal, Plan, Record, Trial
 
 
 class Event(Record):
@@ -81,6 +81,50 @@ class CritiqueGiven(Event):
 
     KIND = "critique"
     critique: Critique
+
+
+class LearningProposed(Event):
+    """How the fast agent proposes to learn an rl sub-action."""
+
+    KIND = "learning_proposed"
+    proposal: LearningProposal
+
+
+class LearningDecided(Event):
+    """What the person (or a policy of theirs) said to it; `proposal` is what counts from now on."""
+
+    KIND = "learning_decided"
+    proposal: LearningProposal
+    decision: str
+    by: str
+    comment: str = ""
+
+
+class IterationReviewed(Event):
+    """The outer loop looked at what became of one plan: what works, what RL reached, what next."""
+
+    KIND = "iteration"
+    iteration: int
+    code: dict[str, float | None]
+    """Success rate of each coded sub-action over its trials; None where none could start."""
+    given_up: tuple[str, ...] = ()
+    """Coded sub-actions without working code."""
+    frames: int = 0
+    """Env frames of training so far, over all iterations."""
+    task_success: float | None = None
+    """Share of training episodes in which the task was done; None where nothing was trained."""
+    goals: dict[str, float] = {}
+    """The same by rl sub-action."""
+    verdict: str = ""
+    """What follows: another plan, more training, or the end of the loop, and why."""
+
+
+class AgentsChanged(Event):
+    """Other agents go on with the run from here."""
+
+    KIND = "agents"
+    agents: str
+    why: str
 
 
 class TrainingStarted(Event):
@@ -181,6 +225,10 @@ class TokensUsed(Event):
     KIND = "tokens"
     tokens: int
     cost_usd: float
+    max_tokens: int | None = None
+    """The run's budget; None in histories of earlier versions."""
+    max_cost_usd: float | None = None
+    """None also where no price is known."""
 
 
 class LogLine(Event):
@@ -208,7 +256,8 @@ class RunFinished(Event):
 
 ALL_EVENTS: tuple[type[Event], ...] = (
     StateChanged, AgentSaid, PlanProposed, PlanApproved, CodeProposed, CodeDecided,
-    TrialFinished, CritiqueGiven, TrainingStarted, TrainingMetrics, DeviceSampled,
+    TrialFinished, CritiqueGiven, LearningProposed, LearningDecided, IterationReviewed,
+    AgentsChanged, TrainingStarted, TrainingMetrics, DeviceSampled,
     CheckpointSaved, Resumed, Evaluated, SkillSaved, TokensUsed, LogLine, RunFailed, RunFinished,
 )  # fmt: skip
 _BY_KIND: Mapping[str, type[Event]] = {event.KIND: event for event in ALL_EVENTS}

@@ -1,4 +1,4 @@
-"""The traffic between a studio and a living run: commands one way, pictures the other."""
+"""The traffic between a studio and a living run: commands one way, pictures and words back."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from sqlalchemy import select, update
 from skills_db.connection import Store
 from skills_db.errors import DatabaseError, NotRunning
 from skills_db.liveness import is_owned, seen_state
-from skills_db.models import Command, Frame, Run
-from skills_db.records import CommandKind, FrameRecord, RunState
+from skills_db.models import Command, Completion, Frame, Run
+from skills_db.records import CommandKind, CompletionRecord, FrameRecord, RunState
 
 
 class LiveStore(Store):
-    """Commands, the watch marker and the newest frame."""
+    """Commands, the watch marker, the newest frame and what a model is writing."""
 
     def send(self, run_id: str, command: CommandKind) -> None:
         """Leaves a command for the process that works on the run (or is about to, when new).
@@ -85,3 +85,27 @@ class LiveStore(Store):
             if row is None:
                 return None
             return FrameRecord(row.run_id, row.seq, row.width, row.height, row.rgb, row.caption)
+
+    def put_completion(
+        self, run_id: str, role: str, subject: str, text: str, *, finished: bool
+    ) -> None:
+        """Replaces what the run's language model has written so far."""
+        with self._write() as session:
+            self._lock_run(session, run_id)
+            row = session.get(Completion, run_id)
+            if row is None:
+                row = Completion(run_id=run_id, seq=0)
+                session.add(row)
+            row.seq += 1
+            row.role, row.subject, row.text, row.finished = role, subject, text, finished
+
+    def completion(self, run_id: str, after: int = 0) -> CompletionRecord | None:
+        """What a model writes or wrote last, when its `seq` is greater than `after`."""
+        query = select(Completion).where(Completion.run_id == run_id, Completion.seq > after)
+        with self._read() as session:
+            row = session.scalars(query).first()
+            if row is None:
+                return None
+            return CompletionRecord(
+                row.run_id, row.seq, row.role, row.subject, row.text, row.finished
+            )

@@ -123,6 +123,19 @@ class Frame(Base):
     caption: Mapped[str] = mapped_column(Text)
 
 
+class Completion(Base):
+    """What a language model is writing for a run now."""
+
+    __tablename__ = "completions"
+
+    run_id: Mapped[str] = mapped_column(ForeignKey("runs.id"), primary_key=True)
+    seq: Mapped[int] = mapped_column(Integer)
+    role: Mapped[str] = mapped_column(String(32))
+    subject: Mapped[str] = mapped_column(Text)
+    text: Mapped[str] = mapped_column(Text)
+    finished: Mapped[bool]
+
+
 class LlmCall(Base):
     """One call of a language model."""
 

@@ -11,7 +11,9 @@ from typing import Any, Literal
 Json = Mapping[str, Any]
 
 Decision = Literal["approve", "modify", "reject", "stop"]
-ApprovalKind = Literal["plan", "code", "save"]
+ApprovalKind = Literal["plan", "code", "learning", "save", "model"]
+"""`learning` is how an rl sub-action is to be learnt; `model` asks how to go on when the server of
+the language model fails."""
 CommandKind = Literal["pause", "continue", "stop_and_keep", "abort", "approve_all"]
 SkillKind = Literal["coded_action", "policy"]
 RunKind = Literal["task", "play"]
@@ -116,6 +118,20 @@ class FrameRecord:
     height: int
     rgb: bytes
     caption: str
+
+
+@dataclass(frozen=True, slots=True)
+class CompletionRecord:
+    """What a language model is writing now, or wrote last; only the newest per run is kept."""
+
+    run_id: str
+    seq: int
+    role: str
+    """`planner`, `slow`, `fast` or `critic`."""
+    subject: str
+    """What it is about: the name of a subtask or sub-action, or the task."""
+    text: str
+    finished: bool
 
 
 @dataclass(frozen=True, slots=True)

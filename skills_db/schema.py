@@ -13,7 +13,7 @@ from skills_db.errors import DatabaseError
 if TYPE_CHECKING:
     from alembic.config import Config
 
-SCHEMA_VERSION = "0001"
+SCHEMA_VERSION = "0002"
 """The newest migration. Known here so that Alembic is imported only when there is work for it."""
 
 

@@ -109,6 +109,34 @@ class CodeProposal(Record):
         return code_hash(self.code)
 
 
+class ShapingTerm(Record):
+    """Extra training reward, once per episode, when a predicate first comes true.
+
+    It never enters an evaluation.
+    """
+
+    predicate: str
+    bonus: float = Field(gt=0, le=10)
+
+
+class LearningProposal(Record):
+    """How the fast agent proposes to learn one rl sub-action; unapproved.
+
+    Source: RL-GPT (arXiv 2402.19299), section 3: the fast agent configures RL for what cannot be
+    coded.
+    """
+
+    sub_action: Identifier
+    version: int = Field(ge=1)
+    actions: tuple[Identifier, ...] = ()
+    """Coded actions it may choose; all that work when empty."""
+    observation: tuple[str, ...] = ()
+    """Parts of the world's observation it sees; all when empty."""
+    shaping: tuple[ShapingTerm, ...] = Field(default=(), max_length=8)
+    reason: str = ""
+    author: str
+
+
 class Trial(Record):
     """One execution of approved code in the world."""
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ValidationError
 
-from engine.agents.plan import Plan
+from engine.agents.plan import LearningProposal, Plan
 from engine.errors import EngineError
 from engine.run.session import RunStopped, RunWaits, Session
 from skills_db.errors import AlreadyDecided
@@ -53,10 +53,24 @@ class SavePayload(BaseModel):
     skills: list[str]
 
 
+class LearningPayload(BaseModel):
+    """What a *modify* of how to learn carries."""
+
+    proposal: LearningProposal
+
+
+class ModelPayload(BaseModel):
+    """What a *modify* carries when the language model fails: go on with other agents."""
+
+    agents: Literal["rules"]
+
+
 _MODIFIED: Mapping[ApprovalKind, type[BaseModel]] = {
     "plan": PlanPayload,
     "code": CodePayload,
+    "learning": LearningPayload,
     "save": SavePayload,
+    "model": ModelPayload,
 }
 
 

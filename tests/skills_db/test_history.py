@@ -118,3 +118,14 @@ def test_watching_ends_by_itself(database, run, clock):
     clock.pass_seconds(0.2)
     assert not journal.is_watched(run.id)
     assert not journal.is_watched("nope")
+
+
+def test_only_the_newest_completion_is_kept(database, run):
+    journal = database.journal
+    assert journal.completion(run.id) is None
+    journal.put_completion(run.id, "slow", "collect_wood", "I would", finished=False)
+    journal.put_completion(run.id, "slow", "collect_wood", "I would code it.", finished=True)
+    found = journal.completion(run.id)
+    assert (found.seq, found.role, found.subject) == (2, "slow", "collect_wood")
+    assert (found.text, found.finished) == ("I would code it.", True)
+    assert journal.completion(run.id, after=2) is None
