@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from studio.words import (
     Tone,
+    agents_words,
     approver_words,
     author_words,
     compact,
@@ -22,7 +23,7 @@ from studio.words import (
 
 if TYPE_CHECKING:
     from engine import events
-    from engine.agents.plan import Plan
+    from engine.agents.plan import LearningProposal, Plan
     from skills_db.records import EventRecord
 
 FREQUENT_KINDS = frozenset({"metrics", "device", "tokens"})
@@ -32,7 +33,14 @@ _SMALL_CHANGE = 0.05
 """A fraction that changed by less (daylight does with every frame) is no news."""
 _NO_NEWS = frozenset({"threat", "daylight"})
 """Terms of the world around the player: 99 cells to the next threat stand for none at all."""
+_DECIDED: Mapping[str, str] = {
+    "approve": "approved",
+    "modify": "approved with changes",
+    "reject": "rejected",
+    "stop": "stopped at",
+}
 _TONES: Mapping[str, Tone] = {
+    "agents": "warn",
     "checkpoint": "muted",
     "device": "muted",
     "metrics": "muted",
@@ -74,7 +82,7 @@ def tone(record: EventRecord) -> Tone:
         critique = payload.get("critique")
         works = isinstance(critique, Mapping) and critique.get("works")
         return "plain" if works else "warn"
-    if record.kind in ("code_decided", "plan_approved"):
+    if record.kind in ("code_decided", "learning_decided", "plan_approved"):
         if payload.get("decision") in ("reject", "stop"):
             return "warn"
         return "muted" if str(payload.get("by", "")).endswith(":all") else "plain"
@@ -111,8 +119,12 @@ def _state(event: events.StateChanged) -> str:
 
 
 def _agent(event: events.AgentSaid) -> str:
-    role = {"slow": "slow agent", "fast": "fast agent"}.get(event.role, event.role)
-    return f"{role}: {event.text}"
+    return f"{role_words(event.role)}: {event.text}"
+
+
+def role_words(role: str) -> str:
+    """An agent as people call it: `slow agent`, `fast agent`, `planner`, `critic`."""
+    return {"slow": "slow agent", "fast": "fast agent"}.get(role, role)
 
 
 def _plan(plan: Plan) -> str:
@@ -146,12 +158,7 @@ def _code_proposed(event: events.CodeProposed) -> str:
 
 
 def _code_decided(event: events.CodeDecided) -> str:
-    said = {
-        "approve": "approved",
-        "modify": "approved with changes",
-        "reject": "rejected",
-        "stop": "stopped at",
-    }.get(event.decision, event.decision)
+    said = _DECIDED.get(event.decision, event.decision)
     comment = f": {event.comment}" if event.comment else ""
     return (
         f"{approver_words(event.by)} {said} {event.sub_action} v{event.version} "
@@ -199,6 +206,51 @@ def _critique(event: events.CritiqueGiven) -> str:
         f"{percent(critique.success_rate)} of {plural(critique.trials, 'trial')}"
         + (f": {rest}" if rest else "")
     )
+
+
+def _learning_proposed(event: events.LearningProposed) -> str:
+    proposal = event.proposal
+    why = f": {proposal.reason}" if proposal.reason else ""
+    return (
+        f"how to learn {proposal.sub_action} v{proposal.version} by "
+        f"{author_words(proposal.author)}, {learning_words(proposal)}{why}"
+    )
+
+
+def learning_words(proposal: LearningProposal) -> str:
+    """What it asks for, in short: `2 coded actions, all it can observe, 1 shaping term`."""
+    actions = plural(len(proposal.actions), "coded action")
+    parts = plural(len(proposal.observation), "part") + " of the observation"
+    return ", ".join(
+        (
+            actions if proposal.actions else "all coded actions that work",
+            parts if proposal.observation else "the whole observation",
+            plural(len(proposal.shaping), "shaping term") if proposal.shaping else "no shaping",
+        )
+    )
+
+
+def _learning_decided(event: events.LearningDecided) -> str:
+    proposal = event.proposal
+    comment = f": {event.comment}" if event.comment else ""
+    return (
+        f"{approver_words(event.by)} {_DECIDED.get(event.decision, event.decision)} how to learn "
+        f"{proposal.sub_action} v{proposal.version}{comment}"
+    )
+
+
+def _iteration(event: events.IterationReviewed) -> str:
+    works = sum(bool(rate) for name, rate in event.code.items() if name not in event.given_up)
+    words = f"iteration {event.iteration} reviewed: {works} of {len(event.code)} coded works"
+    if event.given_up:
+        words += f", given up: {', '.join(event.given_up)}"
+    if event.task_success is not None:
+        words += f", task success {percent(event.task_success)} in training"
+    return words + (f". {event.verdict}" if event.verdict else "")
+
+
+def _agents_changed(event: events.AgentsChanged) -> str:
+    return f"from here on by {agents_words(event.agents)}" + (f": {event.why}" if event.why else "")
 
 
 def _training_started(event: events.TrainingStarted) -> str:
@@ -277,7 +329,13 @@ def _skill_saved(event: events.SkillSaved) -> str:
 
 
 def _tokens(event: events.TokensUsed) -> str:
-    return f"{event.tokens:,} tokens, ${event.cost_usd:.2f} so far"
+    tokens = f"{event.tokens:,} tokens"
+    if event.max_tokens:
+        tokens = f"{event.tokens:,} of {event.max_tokens:,} tokens"
+    money = f"${event.cost_usd:.2f}"
+    if event.max_cost_usd is not None:
+        money += f" of ${event.max_cost_usd:.2f}"
+    return f"{tokens}, {money} so far"
 
 
 def _log(event: events.LogLine) -> str:
@@ -312,6 +370,10 @@ _WORDS: Mapping[str, Callable[[Any], str]] = {
     "code_decided": _code_decided,
     "trial": _trial,
     "critique": _critique,
+    "learning_proposed": _learning_proposed,
+    "learning_decided": _learning_decided,
+    "iteration": _iteration,
+    "agents": _agents_changed,
     "training_started": _training_started,
     "metrics": _metrics,
     "device": _device,

@@ -24,6 +24,8 @@ Where = Literal[
     "skills",
     "play",
     "runs",
+    "iterations",
+    "calls",
 ]
 
 
@@ -60,6 +62,8 @@ WHERE_TITLES: Mapping[Where, str] = {
     "skills": "Skills",
     "play": "Watching a skill play",
     "runs": "Runs",
+    "iterations": "Iterations side by side",
+    "calls": "Calls of the language model",
 }
 
 KEYS: tuple[Key, ...] = (
@@ -67,6 +71,10 @@ KEYS: tuple[Key, ...] = (
         "Start what the task line says", show=True),
     Key("decide.approve", "a", "Approve", "decide", "approve",
         "Approve exactly what is shown", show=True),
+    Key("decide.try_again", "a", "Try again", "decide", "try_again",
+        "Ask the language model once more", show=True),
+    Key("decide.use_rules", "u", "Rules agents", "decide", "use_rules",
+        "Let the rules agents go on with the run, without a model", show=True),
     Key("decide.edit", "e", "Edit", "decide", "edit", "Edit what is shown in place", show=True),
     Key("decide.reject", "r", "Reject", "decide", "reject",
         "Send it back with a comment", show=True),
@@ -129,6 +137,17 @@ KEYS: tuple[Key, ...] = (
         "Go on with a run that was interrupted or stopped", show=True),
     Key("runs.state", "t", "State", "runs", "next_state",
         "Show only runs at work, interrupted ones, ended ones, or all", show=True),
+    Key("iterations.earlier", "left,h", "Earlier", "iterations", "earlier",
+        "Show the iterations before", show=True),
+    Key("iterations.later", "right,l", "Later", "iterations", "later",
+        "Show the iterations after", show=True),
+    Key("iterations.differences", "d", "Differences", "iterations", "differences",
+        "Show only what changed from one iteration to the next, or all", show=True),
+    Key("calls.role", "t", "Role", "calls", "next_role",
+        "Show the calls of one agent only, or of all", show=True),
+    Key("calls.open", "enter", "Read", "calls", "open",
+        "Read prompt and reply of the call", show=True),
+    Key("calls.copy", "y", "Copy", "calls", "copy_reply", "Copy the reply to the clipboard"),
     Key("results.sort", "o", "Order", "results", "sort",
         "Sort by the difference to the untrained policy, or in the order of the chain",
         show=True),
@@ -139,6 +158,10 @@ KEYS: tuple[Key, ...] = (
     Key("run.results", "5", "Results", "run", "pane('results')",
         "Go to the evaluation and to what is saved"),
     Key("run.log", "6", "Log", "run", "pane('log')", "Go to the log"),
+    Key("run.iterations", "i", "Iterations", "run", "iterations",
+        "Compare the plans of the run side by side, and what became of each"),
+    Key("run.calls", "c", "Calls", "run", "calls",
+        "Read what the language model was asked, and what it answered"),
     Key("run.follow", "f", "Follow", "run", "follow",
         "Let the panes follow what the run is doing", show=True),
     Key("run.pause", "p", "Pause", "run", "pause", "Pause the run", show=True),

@@ -9,7 +9,13 @@ from textual.message import Message
 
 if TYPE_CHECKING:
     from engine.events import Event
-    from skills_db.records import ApprovalRecord, EventRecord, FrameRecord, RunRecord
+    from skills_db.records import (
+        ApprovalRecord,
+        CompletionRecord,
+        EventRecord,
+        FrameRecord,
+        RunRecord,
+    )
 
 
 class RunMessage(Message):
@@ -60,6 +66,18 @@ class FrameArrived(RunMessage):
     def can_replace(self, message: Message) -> bool:
         """An undrawn older picture is of no use to anybody."""
         return isinstance(message, FrameArrived) and message.run_id == self.run_id
+
+
+class CompletionArrived(RunMessage):
+    """A language model has written on."""
+
+    def __init__(self, completion: CompletionRecord) -> None:
+        super().__init__(completion.run_id)
+        self.completion = completion
+
+    def can_replace(self, message: Message) -> bool:
+        """The newer text begins with all of the undrawn older one."""
+        return isinstance(message, CompletionArrived) and message.run_id == self.run_id
 
 
 class BridgeFailed(RunMessage):

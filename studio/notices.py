@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 YOUR_TURN = Sign("◆", "?", "Your turn", "warn")
 CANNOT_STAND = Sign("✗", "x", "The plan cannot stand yet", "bad")
 NOT_PASSED = Sign("◆", "?", "Your turn", "bad")
+NO_ANSWER = Sign("◆", "?", "The model does not answer", "bad")
 EDITING = Sign("✎", "*", "Editing", "accent")
 INTERRUPTED = Sign("!", "!", "Interrupted", "bad")
 FAILED = Sign("✗", "x", "Failed", "bad")
@@ -75,6 +76,23 @@ class Notices:
             return Said(NOT_PASSED, text)
         rest = f", {self.key('code.diff')} shows the diff" if has_base else ""
         return Said(YOUR_TURN, f"{name}: read it, {approve} approves{rest}.")
+
+    def learning_asked(self, name: str, edited: bool, problem: SyntaxProblem | None = None) -> Said:
+        """How to learn a sub-action waits for the person."""
+        approve, edit = self.key("decide.approve"), self.key("decide.edit")
+        if problem is not None:
+            return Said(NOT_PASSED, f"Your edit cannot stand, {problem}. {edit} edits it there.")
+        if edited:
+            return Said(YOUR_TURN, f"How to learn {name}, with your edit: {approve} approves it.")
+        reject = self.key("decide.reject")
+        text = f"How to learn {name}: {approve} approves, {edit} edits, {reject} sends back."
+        return Said(YOUR_TURN, text)
+
+    def model_asked(self) -> Said:
+        """The language model does not answer, and the person says what then."""
+        again, rules, stop = map(self.key, ("decide.try_again", "decide.use_rules", "run.stop"))
+        text = f"{again} tries again, {rules} goes on with the rules agents, {stop} stops."
+        return Said(NO_ANSWER, text)
 
     def save_asked(self, count: int, kept: int) -> Said:
         """The save question waits for the person."""

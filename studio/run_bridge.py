@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 
 from textual.worker import get_current_worker
 
-from studio.messages import ApprovalAsked, BridgeFailed, EventsArrived, FrameArrived, RunChanged
+from studio.messages import (
+    ApprovalAsked,
+    BridgeFailed,
+    CompletionArrived,
+    EventsArrived,
+    FrameArrived,
+    RunChanged,
+)
 
 if TYPE_CHECKING:
     from textual.message import Message
@@ -94,6 +101,8 @@ class RunBridge:
         self._target: MessagePump | None = None
         self.wants_frames = False
         """True while a picture of the world is on the screen."""
+        self.wants_text = False
+        """True while what a language model writes would be on the screen."""
 
     def follow(self, run_id: str, target: MessagePump) -> None:
         """Post the whole history of a run to `target`, then what is new, until another follows."""
@@ -186,7 +195,12 @@ class RunBridge:
         failing = False
         while not worker.is_cancelled:
             try:
-                reader.read(self._data.journal, self.wants_frames, lambda: worker.is_cancelled)
+                journal = self._data.journal
+                reader.read(journal, lambda: worker.is_cancelled)
+                if self.wants_frames:
+                    reader.read_frame(journal)
+                if self.wants_text:
+                    reader.read_completion(journal)
                 failing = False
             except Exception as error:
                 if worker.is_cancelled:
@@ -207,11 +221,12 @@ class _Reader:
         self._post = post
         self._seq = 0
         self._frame = 0
+        self._completion = 0
         self._watched_at = 0.0
         self._run: RunRecord | None = None
         self._approval: int | None = None
 
-    def read(self, journal: Journal, wants_frames: bool, cancelled: Callable[[], bool]) -> None:
+    def read(self, journal: Journal, cancelled: Callable[[], bool]) -> None:
         """Events before the run's state and what it asks, so that neither runs ahead of them."""
         run = journal.run(self._run_id)
         self._read_events(journal, run.id, cancelled)
@@ -222,8 +237,6 @@ class _Reader:
         if (pending.id if pending else None) != self._approval:
             self._approval = pending.id if pending else None
             self._post(ApprovalAsked(run.id, pending))
-        if wants_frames:
-            self._read_frame(journal, run.id)
 
     def _read_events(self, journal: Journal, run_id: str, cancelled: Callable[[], bool]) -> None:
         from engine.events import decode
@@ -241,7 +254,9 @@ class _Reader:
             if len(events) < BATCH:
                 return
 
-    def _read_frame(self, journal: Journal, run_id: str) -> None:
+    def read_frame(self, journal: Journal) -> None:
+        """The newest picture of the world, and word to the run that somebody looks."""
+        run_id = self._full_id
         now = time.monotonic()
         if now - self._watched_at > WATCH_SECONDS / 3:
             self._watched_at = now
@@ -251,9 +266,22 @@ class _Reader:
             self._frame = frame.seq
             self._post(FrameArrived(frame))
 
+    def read_completion(self, journal: Journal) -> None:
+        """What a language model has written so far, if that is more than before."""
+        completion = journal.completion(self._full_id, after=self._completion)
+        if completion is not None:
+            self._completion = completion.seq
+            self._post(CompletionArrived(completion))
+
+    @property
+    def _full_id(self) -> str:
+        return self._run_id if self._run is None else self._run.id
+
 
 def _visible(run: RunRecord) -> tuple[object, ...]:
-    return (run.state, run.seen_state, run.detail, run.frames, run.result, has_process(run))
+    """What a screen draws of it; `agents` may change while it runs."""
+    agents = run.config.get("agents")
+    return (run.state, run.seen_state, run.detail, run.frames, run.result, agents, has_process(run))
 
 
 def has_process(run: RunRecord) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from studio.iterations import Iterations
 from studio.words import Sign
 
 if TYPE_CHECKING:
@@ -62,6 +63,9 @@ class RunView:
     steps: dict[str, StepView] = field(default_factory=dict)
     training: events.TrainingMetrics | None = None
     training_started: events.TrainingStarted | None = None
+    used: events.TokensUsed | None = None
+    learning: list[events.LearningProposed | events.LearningDecided] = field(default_factory=list)
+    iterations: Iterations = field(default_factory=Iterations)
     evaluation: Mapping[str, Any] | None = None
     saved: list[events.SkillSaved] = field(default_factory=list)
     failure: events.RunFailed | None = None
@@ -75,6 +79,7 @@ class RunView:
 
     def apply(self, event: events.Event) -> None:
         """Fold one event in."""
+        self.iterations.apply(event)
         handler = getattr(self, f"_on_{event.KIND}", None)
         if handler is not None:
             handler(event)
@@ -144,6 +149,15 @@ class RunView:
 
     def _on_metrics(self, event: events.TrainingMetrics) -> None:
         self.training = event
+
+    def _on_tokens(self, event: events.TokensUsed) -> None:
+        self.used = event
+
+    def _on_learning_proposed(self, event: events.LearningProposed) -> None:
+        self.learning.append(event)
+
+    def _on_learning_decided(self, event: events.LearningDecided) -> None:
+        self.learning.append(event)
 
     def _on_evaluation(self, event: events.Evaluated) -> None:
         self.evaluation = event.evaluation

@@ -161,6 +161,9 @@ def author_words(author: str) -> str:
     base, *others = author.split("+")
     if base == "rules":
         words = "the rules agents"
+    elif base.startswith("replay"):
+        source = base.partition(":")[2].rpartition("/")[2]
+        words = f"a replay of {source}" if source else "a replay"
     elif base.startswith("llm"):
         model = base.partition(":")[2]
         words = f"the language model {model}" if model else "a language model"
@@ -169,6 +172,17 @@ def author_words(author: str) -> str:
     else:
         words = base or "unknown"
     return f"{words} and a person" if "person" in others else words
+
+
+def agents_words(agents: str, model: str = "") -> str:
+    """Which agents are at work: `rules agents`, `LLM gpt-5-mini`, `replay of run ...`."""
+    kind, _, source = agents.partition(":")
+    if kind == "replay":
+        name = source.rpartition("/")[2]
+        return f"replay of {name or 'a recording'}"
+    if kind == "llm":
+        return f"LLM {model}" if model else "LLM"
+    return f"{kind} agents"
 
 
 def approver_words(by: str) -> str:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _REJECT = {
     "plan": ("Send the plan back", "What should the slow agent do differently?"),
     "code": ("Send the code back", "What should the fast agent do differently?"),
+    "learning": ("Send it back", "How should the fast agent have it learnt instead?"),
 }
 _UNSENT = (
     Choice("s", "Send it back", "send", "With a comment, which may say what you had changed."),
@@ -55,15 +56,18 @@ class Deciding(CodeReading):
     def applies(self, reads_code: bool) -> dict[str, bool]:
         """Which of the actions on questions and code apply now."""
         review, approval = self.review, self.model.approval
-        asked = approval is not None and not review.editing
+        asked = approval is not None and not self.is_editing
         saving = approval is not None and approval.kind == "save"
+        failing = approval is not None and approval.kind == "model"
         return {
-            "approve": asked,
-            "edit": asked and not saving,
-            "reject": asked and not saving,
+            "approve": asked and not failing,
+            "try_again": asked and failing,
+            "use_rules": asked and failing,
+            "edit": asked and not saving and not failing,
+            "reject": asked and not saving and not failing,
             "save_nothing": asked and saving,
-            "approve_all": asked,
-            "keep_edit": review.editing,
+            "approve_all": asked and not failing,
+            "keep_edit": self.is_editing,
             "external_editor": self.model.asks("code") and not isinstance(self.focused, Input),
             "toggle_diff": reads_code and review.has_base and not review.editing,
             "next_change": reads_code and review.shows_diff and not review.editing,
@@ -77,7 +81,7 @@ class Deciding(CodeReading):
     def ready(self) -> ApprovalRecord | None:
         """What is asked, if the person has had it in front of them long enough to decide."""
         approval = self.model.approval
-        if approval is None or self.review.editing:
+        if approval is None or self.is_editing:
             return None
         if not self.shows_asked():
             self.bring_up_asked()

@@ -31,7 +31,8 @@ STAGES = {
     "saving": "results",
     "finished": "results",
 }
-ASKED_IN = {"plan": "plan", "code": "code", "save": "results"}
+ASKED_IN = {"plan": "plan", "code": "code", "learning": "training", "save": "results"}
+"""Panes that belong to a question; what to do without a model belongs to none."""
 YOUR_TURN = Sign("◆", "?", "your turn", "warn")
 
 
@@ -137,7 +138,7 @@ class Panes(RunScreen):
 
     def _draw_bar(self) -> None:
         marks = {}
-        if self.model.approval is not None:
+        if self.model.approval is not None and self.model.approval.kind in ASKED_IN:
             marks[ASKED_IN[self.model.approval.kind]] = YOUR_TURN
         bar = self.query_one(PaneBar)
         bar.show(self.pane, self._visible(), marks, self.following, self.app.press("run.follow"))
@@ -149,7 +150,7 @@ class Panes(RunScreen):
             anew: put the keyboard there also when the pane is in front already.
         """
         pane = self._stage()
-        if not self.following or pane is None or self.review.editing:
+        if not self.following or pane is None or self.is_editing:
             self._draw_bar()
         elif anew or pane != self.pane:
             self.go(pane)
@@ -158,7 +159,7 @@ class Panes(RunScreen):
 
     def _stage(self) -> str | None:
         if self.model.approval is not None:
-            return ASKED_IN[self.model.approval.kind]
+            return ASKED_IN.get(self.model.approval.kind)
         return None if self.model.run is None else STAGES.get(self.model.run.state.value)
 
     def on_resize(self) -> None:

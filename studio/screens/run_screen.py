@@ -33,6 +33,11 @@ class RunScreen(StudioScreen[None]):
         """This screen's view of a code proposal."""
         return self.query_one(ReviewView)
 
+    @property
+    def is_editing(self) -> bool:
+        """True while something is edited in place."""
+        return self.review.editing
+
     def redraw(self) -> None:
         """Draw the model anew; each screen knows what it shows of it."""
         raise NotImplementedError

@@ -19,13 +19,16 @@ from studio.messages import (
 )
 from studio.notices import Said
 from studio.run_model import RunModel
-from studio.screens.deciding import Deciding
 from studio.screens.panes import ASKED_IN, PANES, Panes
+from studio.screens.questions import ABOVE, Questions, load_world
 from studio.screens.run_screen import RunScreen
-from studio.screens.start import StartScreen
 from studio.screens.steering import Steering, is_open, is_pausable, is_resumable
+from studio.screens.thoughts import Thoughts
+from studio.screens.ways import Ways
 from studio.widgets.event_log import EventLog
 from studio.widgets.key_bar import KeyBar
+from studio.widgets.learning_view import LearningView
+from studio.widgets.model_question import ModelQuestion
 from studio.widgets.notice import Notice
 from studio.widgets.pane_bar import PaneBar
 from studio.widgets.plan_editor import PlanEditor
@@ -33,16 +36,16 @@ from studio.widgets.results_pane import ResultsPane
 from studio.widgets.review_view import ReviewView
 from studio.widgets.run_status import RunStatus
 from studio.widgets.save_question import SaveQuestion
+from studio.widgets.thinking import Thinking
 from studio.widgets.too_small import TooSmall
 from studio.widgets.training_panel import TrainingPanel
 from studio.widgets.trial_panel import TrialPanel
 
 if TYPE_CHECKING:
-    from engine.worlds.base import World
     from skills_db.records import ApprovalRecord, Json
 
 
-class WorkspaceScreen(Deciding, Steering, Panes):
+class WorkspaceScreen(Questions, Thoughts, Ways, Steering, Panes):
     """Follows one run; what the person decides goes back to it."""
 
     BINDINGS = [
@@ -68,6 +71,9 @@ class WorkspaceScreen(Deciding, Steering, Panes):
         yield TooSmall()
         yield RunStatus(now=lambda: self.app.now(), id="status")
         yield PaneBar(self._titles(), id="pane-bar")
+        yield Thinking(lambda: self.app.clock())
+        yield LearningView()
+        yield ModelQuestion(self.app.press)
         with Container(id="panes"):
             yield PlanEditor(id="plan", classes="pane")
             yield ReviewView(id="code", classes="pane")
@@ -172,7 +178,9 @@ class WorkspaceScreen(Deciding, Steering, Panes):
     def redraw(self) -> None:
         """Draw what is known of the run, here and in a review screen on top."""
         self.query_one(PlanEditor).show(self.model.view.plan, self.model.view)
+        self.query_one(RunStatus).show_used(self.model.view.used)
         self.draw_code()
+        self.draw_thoughts()
         self.say()
         if self.app.screen is not self and isinstance(self.app.screen, RunScreen):
             self.app.screen.redraw()
@@ -190,8 +198,11 @@ class WorkspaceScreen(Deciding, Steering, Panes):
             results.ask(approval.payload["skills"])
         else:
             results.end_question()
+        self.show_question(approval)
         self.redraw()
         self._follow_stage(anew=approval is not None)
+        if self.following:
+            self.focus_question()
         self.refresh_bindings()
 
     @work(group="plan", exclusive=True)
@@ -252,6 +263,7 @@ class WorkspaceScreen(Deciding, Steering, Panes):
         self.model.set_approval(None)
         self.query_one(PlanEditor).hold(True)
         self.query_one(ResultsPane).end_question()
+        self.show_question(None)
         self.following = True
         self.redraw()
         self._place()
@@ -259,6 +271,7 @@ class WorkspaceScreen(Deciding, Steering, Panes):
     def approval_back(self, approval: ApprovalRecord) -> None:
         """Not written: the person's edits are as they were."""
         self.model.set_approval(approval)
+        self.show_question(approval)
         self.query_one(PlanEditor).hold(False)
         if approval.kind == "save":
             self.query_one(ResultsPane).reopen_question()
@@ -268,6 +281,8 @@ class WorkspaceScreen(Deciding, Steering, Panes):
     def shows_asked(self) -> bool:
         """True when what is asked is on the screen."""
         approval = self.model.approval
+        if approval is not None and approval.kind in ABOVE:
+            return self.app.screen is self
         if approval is None or not self.shows(ASKED_IN[approval.kind]):
             return False
         return approval.kind != "code" or self.model.on_asked_code
@@ -281,7 +296,10 @@ class WorkspaceScreen(Deciding, Steering, Panes):
             self.model.index = None
             self.redraw()
         self.following = True
-        self.go(ASKED_IN[approval.kind])
+        if approval.kind in ABOVE:
+            self.focus_question()
+        else:
+            self.go(ASKED_IN[approval.kind])
         self.seen_from_now()
 
     @on(PlanEditor.Edited)
@@ -305,7 +323,7 @@ class WorkspaceScreen(Deciding, Steering, Panes):
         model, editor, notices = self.model, self.query_one(PlanEditor), self.notices
         if model.asks("plan") and editor.plan is not None:
             return notices.plan_asked(editor.plan, editor.changed, editor.problems())
-        if review.editing:
+        if review.editing or self.learning.editing:
             return notices.editing()
         shown = review.shown
         if model.on_asked_code and shown is not None:
@@ -315,6 +333,11 @@ class WorkspaceScreen(Deciding, Steering, Panes):
         if model.approval is not None and model.approval.kind == "save":
             skills = model.approval.payload["skills"]
             return notices.save_asked(len(skills), len(self.query_one(ResultsPane).kept))
+        if model.asks("learning") and self.learning.proposal is not None:
+            view, name = self.learning, self.learning.proposal.sub_action
+            return notices.learning_asked(name, view.text is not None, view.problem)
+        if model.asks("model"):
+            return notices.model_asked()
         if model.approval is not None:
             return notices.asked_elsewhere(model.approval.subject)
         return notices.standing(model, "" if self.shows("log") else self._last_line)
@@ -325,13 +348,13 @@ class WorkspaceScreen(Deciding, Steering, Panes):
             return False
         run = self.model.run
         applies = self.applies(reads_code=self._reads_code)
-        applies |= {
+        applies |= self.ways() | {
             "pause": is_pausable(run),
             "continue": run is not None and run.seen_state == "paused",
             "stop": is_open(run),
             "resume": is_resumable(run) and not self.model.is_hopeless,
             "follow": not self.following or self.is_behind,
-            "back": self.review.editing,
+            "back": self.is_editing,
         }
         return applies.get(action, True)
 
@@ -355,21 +378,11 @@ class WorkspaceScreen(Deciding, Steering, Panes):
         lines = []
         if self.review.has_unkept_edit or self.model.edited is not None:
             lines.append("Your edit of the code is not approved yet and would be lost.")
+        if self.learning.has_unkept_edit or self.learning.text is not None:
+            lines.append("Your edit of how to learn is not approved yet and would be lost.")
         if self.query_one(PlanEditor).changed:
             lines.append("Your edits of the plan are not approved yet and would be lost.")
         return "\n".join(lines)
-
-    @work(group="new")
-    async def action_new_run(self) -> None:
-        """To the task line; the run goes on."""
-        if await self.app.to_start() and isinstance(self.app.screen, StartScreen):
-            self.app.screen.begin_anew()
-
-    def action_review(self) -> None:
-        """All code of the run, on a screen of its own."""
-        from studio.screens.review import ReviewScreen
-
-        self.app.push_screen(ReviewScreen(self))
 
     @on(PlanEditor.Opened)
     def _opened(self, message: PlanEditor.Opened) -> None:
@@ -388,10 +401,3 @@ class WorkspaceScreen(Deciding, Steering, Panes):
             return
         self.redraw()
         self._place()
-
-
-def load_world(name: str) -> World:
-    """The world of that name; its packages are imported here, so call it in a thread."""
-    from engine.worlds.registry import get_world
-
-    return get_world(name)

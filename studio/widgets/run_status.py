@@ -12,11 +12,14 @@ from textual.widget import Widget
 
 from studio.widgets.charset import ascii_only
 from studio.widgets.paint import STYLES, spread, toned
-from studio.words import author_words, compact, duration, state_sign
+from studio.words import agents_words, compact, duration, state_sign
 
 if TYPE_CHECKING:
+    from engine.events import TokensUsed
     from skills_db.records import RunRecord
 
+WARN_AT = 0.8
+"""From this share of a budget on, what is spent is always on the screen."""
 _TICK = 1.0
 
 
@@ -44,6 +47,7 @@ class RunStatus(Widget):
         super().__init__(id=id, classes=classes)
         self._now = now
         self._run: RunRecord | None = None
+        self._used: TokensUsed | None = None
 
     def on_mount(self) -> None:
         """The elapsed time goes on while the run does."""
@@ -52,6 +56,11 @@ class RunStatus(Widget):
     def show(self, run: RunRecord | None) -> None:
         """Show a run, or that there is none."""
         self._run = run
+        self.refresh()
+
+    def show_used(self, used: TokensUsed | None) -> None:
+        """What the language model has cost so far, while the run still goes on."""
+        self._used = used
         self.refresh()
 
     def _tick(self) -> None:
@@ -76,12 +85,14 @@ class RunStatus(Widget):
         """As many facts as fit, in a fixed order; who is at work is said in any width."""
         frames = Content.assemble(compact(run.frames), toned(" frames", "muted"))
         lasted = Content(duration((self._end(run) - run.created_at).total_seconds()))
-        spent = _spent(run.result)
+        spent, brief = self._spent(run)
         agents = toned(run_agents(run), "muted")
-        short = toned("llm" if run.agents == "llm" else run.agents, "muted")
+        short = toned(agents_of(run).partition(":")[0], "muted")
         everything = [toned(f"{run.world}, ", "muted") + agents, frames, lasted]
         choices = [
-            [*everything, toned(spent, "muted")] if spent else everything,
+            [*everything, spent] if spent.plain else everything,
+            [agents, spent, lasted] if brief else everything,
+            [short, spent] if brief else everything,
             everything,
             [agents, frames, lasted],
             [short, frames, lasted],
@@ -92,17 +103,47 @@ class RunStatus(Widget):
                 return Content("   ").join(facts)
         return short
 
+    def _spent(self, run: RunRecord) -> tuple[Content, bool]:
+        """Tokens and money; true when they are too near to the limit to be left out."""
+        used = self._used
+        if used is None or not used.tokens:
+            return toned(_spent(run.result), "muted"), False
+        share = share_used(used)
+        if share < WARN_AT:
+            return toned(_used_words(used), "muted"), False
+        return toned(f"! {_used_words(used)}", "warn" if share < 1 else "bad"), True
+
     def _end(self, run: RunRecord) -> datetime:
         return run.updated_at if run.seen_state.is_final else self._now()
 
 
+def agents_of(run: RunRecord) -> str:
+    """Which agents are at work now: the configuration knows of a change in mid-run."""
+    return str(run.config.get("agents") or run.agents)
+
+
 def run_agents(run: RunRecord) -> str:
-    """Who plans and codes: `rules agents`, or the language model by name."""
-    if run.agents != "llm":
-        return author_words(run.agents).removeprefix("the ")
+    """Who plans and codes: `rules agents`, the language model by name, or a replay."""
     llm = run.config.get("llm")
     model = llm.get("model") if isinstance(llm, Mapping) else None
-    return f"LLM {model}" if model else "LLM"
+    return agents_words(agents_of(run), str(model or ""))
+
+
+def _used_words(used: TokensUsed) -> str:
+    """Against the limits where there are any: `412k of 500k tokens, $0.61 of $5.00`."""
+    tokens = compact(used.tokens)
+    if used.max_tokens:
+        tokens += f" of {compact(used.max_tokens)}"
+    words = f"{tokens} tokens"
+    if used.max_cost_usd is not None:
+        return f"{words}, ${used.cost_usd:.2f} of ${used.max_cost_usd:.2f}"
+    return f"{words}, ${used.cost_usd:.2f}" if used.cost_usd else words
+
+
+def share_used(used: TokensUsed) -> float:
+    """The larger share of the two budgets that is spent; 0 where there is no limit."""
+    tokens = used.tokens / used.max_tokens if used.max_tokens else 0.0
+    return max(tokens, used.cost_usd / used.max_cost_usd if used.max_cost_usd else 0.0)
 
 
 def _spent(result: Mapping[str, Any] | None) -> str:

@@ -12,7 +12,9 @@ from engine.agents.plan import (
     CodeDiagnostic,
     CodeProposal,
     Critique,
+    LearningProposal,
     Plan,
+    ShapingTerm,
     SubAction,
     Subtask,
     Trial,
@@ -60,6 +62,15 @@ TRIAL = Trial(
     frames=300,
     actions=(("move_left", 3),),
     gained={"wood": 3.0, "drink": -1.0, "food": 0.0},
+)
+
+LEARNING = LearningProposal(
+    sub_action="find_diamond",
+    version=1,
+    actions=("collect_wood",),
+    observation=("view", "inventory"),
+    shaping=(ShapingTerm(predicate="diamond >= 1", bonus=1.0),),
+    author="llm:m",
 )
 
 CASES: list[tuple[events.Event, tuple[str, ...]]] = [
@@ -193,6 +204,32 @@ CASES: list[tuple[events.Event, tuple[str, ...]]] = [
             result={"state": "finished", "frames": 100_000, "seconds": 125.0, "skills": [{}, {}]}
         ),
         ("100,000 frames in 2 min 05 s", "2 skills saved"),
+    ),
+    (
+        events.LearningProposed(proposal=LEARNING),
+        ("how to learn find_diamond v1", "1 coded action", "2 parts of the obs", "1 shaping term"),
+    ),
+    (
+        events.LearningDecided(proposal=LEARNING, decision="modify", by="ada", comment="less"),
+        ("ada approved with changes how to learn find_diamond v1: less",),
+    ),
+    (
+        events.IterationReviewed(
+            iteration=1,
+            code={"collect_wood": 0.8, "dig": None},
+            given_up=("dig",),
+            task_success=0.1,
+            verdict="Another plan.",
+        ),
+        ("iteration 1", "1 of 2 coded works", "given up: dig", "10 %", "Another plan."),
+    ),
+    (
+        events.AgentsChanged(agents="rules", why="the server is gone"),
+        ("from here on by rules agents: the server is gone",),
+    ),
+    (
+        events.TokensUsed(tokens=9000, cost_usd=0.5, max_tokens=10_000, max_cost_usd=1.0),
+        ("9,000 of 10,000 tokens, $0.50 of $1.00",),
     ),
 ]
 
