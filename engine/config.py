@@ -10,7 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from engine.errors import ConfigError
 
-AgentsName = Literal["rules", "llm"]
+AgentsName = Annotated[str, Field(pattern=r"^(rules|llm|replay:.+)$")]
+"""`rules`, `llm`, or `replay:` with the run or file whose recorded calls are played back."""
 ApprovalPolicy = Literal["ask", "all", "none"]
 
 

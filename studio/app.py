@@ -177,6 +177,7 @@ class StudioApp(TerminalApp):
     async def start_run(self, wish: Wish) -> None:
         """Start what the task line says, or say there why it cannot be."""
         from engine.errors import EngineError
+        from skills_db.errors import DatabaseError
 
         changes = {
             "world": wish.world,
@@ -186,13 +187,23 @@ class StudioApp(TerminalApp):
             "fast_mode": wish.fast_mode,
         }
         try:
-            config = await self.in_thread(lambda: self.settings.run_config(changes, task=wish.task))
-            await self.in_thread(lambda: check_task(config))
-        except EngineError as error:
+            config = await self.in_thread(lambda: self._config(changes, wish.task))
+        except (EngineError, DatabaseError) as error:
             for line in self.screen.query(TaskLine):
                 line.refuse(sentences(error.message, error.hint))
             return
         self._start_config(config)
+
+    def _config(self, changes: dict[str, Any], task: str) -> RunConfig:
+        """What the run is asked to do, checked as far as can be before it begins."""
+        from studio.recordings import with_recording
+
+        folder = self.paths.config_file.parent
+        config = self.settings.run_config(changes, task=task, folder=folder)
+        check_task(config)
+        if not config.agents.startswith("replay:"):
+            return config
+        return with_recording(config, self.data.journal)
 
     @work(group="launch", exclusive=True)
     async def _start_config(self, config: RunConfig) -> None:

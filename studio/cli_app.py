@@ -114,7 +114,11 @@ def run(
         typer.Option(help="`ask` a person in a studio, approve `all`, or stop at the first."),
     ] = None,
     agents: Annotated[
-        Literal["rules", "llm"] | None, typer.Option(help="Who plans, writes and judges.")
+        str | None,
+        typer.Option(
+            metavar="rules|llm|replay:RUN|replay:FILE",
+            help="Who plans, writes and judges; a replay answers with recorded calls, for free.",
+        ),
     ] = None,
     frames: Annotated[int | None, typer.Option(help="Env frames of RL training.")] = None,
     seed: Annotated[int | None, typer.Option(help="Seed of everything random.")] = None,
@@ -212,7 +216,7 @@ def attach(
     from studio.cli_show import show_run
 
     if output == "json":
-        show_run(here(), run, calls=False, output=output)
+        show_run(here(), run, calls=False, role=None, output=output)
         return
     with here().database() as database:
         found = database.journal.run(run)
@@ -236,12 +240,27 @@ def runs_show(
     calls: Annotated[
         bool, typer.Option("--calls", help="Also every call of a language model.")
     ] = False,
+    role: Annotated[
+        str | None,
+        typer.Option(help="With --calls: of planner, slow, fast or critic only."),
+    ] = None,
     output: OutputOption = "text",
 ) -> None:
     """Show one run: where it stands, what it asks, what came of it."""
     from studio.cli_show import show_run
 
-    show_run(here(), run, calls=calls, output=output)
+    show_run(here(), run, calls=calls, role=role, output=output)
+
+
+@runs_app.command("export-calls")
+def runs_export_calls(
+    run: RunArgument,
+    file: Annotated[str, typer.Argument(metavar="FILE", help="*.json, or *.jsonl: one a line.")],
+) -> None:
+    """Write the calls of a run's language model to a file, for `--agents replay:FILE`."""
+    from studio.cli_calls import export_calls
+
+    export_calls(here(), run, file)
 
 
 @skills_app.command("list")

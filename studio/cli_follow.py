@@ -21,6 +21,7 @@ from skills_db.records import EventRecord, RunRecord, RunState
 from skills_db.types import utc_now
 from studio.cli_output import FAILED, FINISHED, INTERRUPTED, WAITING, tell
 from studio.event_words import FREQUENT_KINDS, describe, line_of
+from studio.words import fails_by_model
 
 if TYPE_CHECKING:
     from skills_db.journal import Journal
@@ -144,6 +145,9 @@ class Follower:
         tell(f"{event.time.astimezone():%H:%M:%S}  {describe(event)}")
         if event.kind == "state" and event.payload.get("state") == RunState.WAITING:
             tell(f"          decide in a studio: rlgpt-studio attach {event.run_id}")
+            if fails_by_model(str(event.payload.get("detail", ""))):
+                again = f"rlgpt-studio resume {event.run_id} --set agents=rules"
+                tell(f"          or go on with the rules agents: {again}")
 
     def _is_more_of_the_same(self, event: EventRecord) -> bool:
         """True for one more episode of an evaluation that was told of just now."""

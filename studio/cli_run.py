@@ -20,10 +20,13 @@ from studio.cli_output import (
     tell,
 )
 from studio.cli_show import result_text, run_summary
+from studio.deciders import person
+from studio.recordings import with_recording
 from studio.task_check import check_task
 
 if TYPE_CHECKING:
     from skills_db.journal import Journal
+    from skills_db.records import ApprovalRecord
     from studio.cli_follow import Ending
     from studio.cli_place import Place
 
@@ -40,9 +43,11 @@ def start(
     """
     if not headless and (code := _no_terminal()):
         return code
-    config = place.settings.run_config(changes, task=task)
+    folder = place.paths.config_file.parent
+    config = place.settings.run_config(changes, task=task, folder=folder)
     check_task(config)
     with place.database() as database:
+        config = with_recording(config, database.journal)
         created = database.journal.create_run(
             kind="task",
             task=config.task,
@@ -87,7 +92,8 @@ def go_on(
             journal.send(found.id, "approve_all")
         known = journal.last_seq(found.id)
         alive = found.owner is not None and found.seen_state is not RunState.INTERRUPTED
-        if changes:
+        failing = _asks_about_model(journal, found.id) if changes.get("agents") == "rules" else None
+        if changes and not (alive and failing is not None and len(changes) == 1):
             if alive:
                 raise ConfigError(
                     f"A process works on run {found.id}: its settings cannot change meanwhile.",
@@ -96,7 +102,10 @@ def go_on(
             from engine.config import RunConfig
 
             config = RunConfig.model_validate(found.config).changed(changes)
+            config = with_recording(config, journal)
             journal.set_config(found.id, config.model_dump(mode="json"))
+        if failing is not None:
+            _decide_for_rules(journal, failing)
         if headless:
             if alive:
                 tell(f"A process works on run {found.id} already; following it.")
@@ -104,6 +113,23 @@ def go_on(
         if not alive:
             _launch(place, found.id)
     return _open(found.id)
+
+
+def _asks_about_model(journal: Journal, run_id: str) -> ApprovalRecord | None:
+    """The question of a run whose language model fails, if that is what it asks."""
+    asked = journal.pending(run_id)
+    return asked if asked is not None and asked.kind == "model" else None
+
+
+def _decide_for_rules(journal: Journal, asked: ApprovalRecord) -> None:
+    """The rules agents go on: as if it had been decided in the studio."""
+    journal.decide(
+        asked.id,
+        "modify",
+        by=person(),
+        payload={"agents": "rules"},
+        expected_hash=asked.payload_hash,
+    )
 
 
 def _no_terminal() -> int:
@@ -167,6 +193,10 @@ def _ending_json(place: Place, journal: Journal, ending: Ending) -> dict[str, An
         data |= run.result
     if ending.code == WAITING and (asked := journal.pending(run.id)) is not None:
         data["approval"] = {"id": asked.id, "kind": asked.kind, "subject": asked.subject}
+        if asked.kind == "model":
+            data["error"] = str(asked.payload.get("message", ""))
+            data["hint"] = str(asked.payload.get("hint", ""))
+            data["by_rules"] = f"rlgpt-studio resume {run.id} --set agents=rules"
         data["attach"] = f"rlgpt-studio attach {run.id}"
     if ending.code == FAILED:
         from engine.process import log_file

@@ -6,14 +6,17 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from skills_db.records import RunRecord, SkillKind, SkillRecord, SkillVersionRecord
+from skills_db.records import RunRecord, RunState, SkillKind, SkillRecord, SkillVersionRecord
+from studio.cli_calls import calls_json, calls_text
 from studio.cli_output import Output, give, pairs, runnable, table
 from studio.departure_words import LEGEND, TITLE, account_of
+from studio.run_agents import agents_of
 from studio.words import (
     FAST_MODE,
     ago,
     approver_words,
     duration,
+    fails_by_model,
     moment,
     percent,
     policy_words,
@@ -29,7 +32,7 @@ def list_runs(place: Place, limit: int, output: Output) -> None:
     with place.database() as database:
         runs = database.journal.runs(limit=limit)
     rows = [
-        (run.id, run.seen_state.value, f"{_frames(run):,}", run.agents, run.world, run.task)
+        (run.id, _state(run), f"{_frames(run):,}", agents_of(run), run.world, run.task)
         for run in runs
     ]
     text = table(("RUN", "STATE", "FRAMES", "AGENTS", "WORLD", "TASK"), rows)
@@ -38,8 +41,8 @@ def list_runs(place: Place, limit: int, output: Output) -> None:
     give(output, {"runs": [run_summary(run) for run in runs]}, shown)
 
 
-def show_run(place: Place, run_id: str, *, calls: bool, output: Output) -> None:
-    """`runs show`."""
+def show_run(place: Place, run_id: str, *, calls: bool, role: str | None, output: Output) -> None:
+    """`runs show`; with `calls` its JSON is a file for a replay, too."""
     with place.database() as database:
         journal = database.journal
         run = journal.run(run_id)
@@ -52,8 +55,14 @@ def show_run(place: Place, run_id: str, *, calls: bool, output: Output) -> None:
             "result": run.result,
         }  # fmt: skip
         if calls:
-            data["calls"] = [asdict(call) for call in journal.calls(run.id)]
+            data["calls"] = calls_json(journal, run.id, role)
     give(output, data, _run_text(run, data))
+
+
+def _state(run: RunRecord) -> str:
+    """One word, and why a run waits where that is not for a plain decision."""
+    failing = run.seen_state is RunState.WAITING and fails_by_model(run.detail)
+    return f"{run.seen_state.value} (model fails)" if failing else run.seen_state.value
 
 
 def run_summary(run: RunRecord) -> dict[str, Any]:
@@ -64,7 +73,7 @@ def run_summary(run: RunRecord) -> dict[str, Any]:
         "detail": run.detail,
         "task": run.task,
         "world": run.world,
-        "agents": run.agents,
+        "agents": agents_of(run),
         "frames": _frames(run),
         "created_at": run.created_at,
         "updated_at": run.updated_at,
@@ -85,7 +94,7 @@ def _run_text(run: RunRecord, data: Mapping[str, Any]) -> str:
                 "run": run.id,
                 "state": run.seen_state.value + (f" ({run.detail})" if run.detail else ""),
                 "task": f"{run.task}, in {run.world}",
-                "agents": run.agents,
+                "agents": agents_of(run),
                 "fast mode": FAST_MODE if run.config.get("fast_mode") else None,
                 "frames": f"{_frames(run):,}",
                 "started": moment(run.created_at),
@@ -96,13 +105,8 @@ def _run_text(run: RunRecord, data: Mapping[str, Any]) -> str:
     ]
     if run.result is not None:
         parts.append(_result_details(run.result))
-    for call in data.get("calls", ()):
-        parts.append(
-            f"{call['role']}, {call['model']}: {call['prompt_tokens']} + "
-            f"{call['completion_tokens']} tokens, {call['seconds']:.1f} s, "
-            f"${call['cost_usd']:.4f}{' ' + call['error'] if call['error'] else ''}\n"
-            f"--- prompt\n{call['prompt']}\n--- reply\n{call['reply']}"
-        )
+    if "calls" in data:
+        parts.append(calls_text(data["calls"]))
     return "\n\n".join(part for part in parts if part)
 
 

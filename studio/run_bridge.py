@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import socket
 import threading
 import time
 from collections.abc import Callable
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from textual.worker import get_current_worker
 
+from studio.deciders import person
 from studio.messages import (
     ApprovalAsked,
     BridgeFailed,
@@ -287,14 +287,3 @@ def _visible(run: RunRecord) -> tuple[object, ...]:
 def has_process(run: RunRecord) -> bool:
     """True when a process works on the run, as far as the database can tell."""
     return run.owner is not None and run.seen_state != "interrupted"
-
-
-def person() -> str:
-    """Who decides, for the record: user and host."""
-    import getpass
-
-    try:
-        user = getpass.getuser()
-    except (OSError, KeyError):
-        user = "somebody"
-    return f"{user}@{socket.gethostname()}"

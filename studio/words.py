@@ -185,6 +185,11 @@ def agents_words(agents: str, model: str = "") -> str:
     return f"{kind} agents"
 
 
+def fails_by_model(detail: str) -> bool:
+    """True for a run that waits because its language model does not answer."""
+    return detail.startswith("model:")
+
+
 def approver_words(by: str) -> str:
     """Who decided: a person by name, or whoever said that all is to be approved."""
     who, _, what = by.partition(":")

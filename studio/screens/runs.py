@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 
 from studio import keymap
+from studio.run_agents import run_agents
 from studio.screens.searching import FilterLine, Searching
 from studio.widgets.charset import ascii_only
 from studio.widgets.key_bar import KeyBar
@@ -18,7 +19,6 @@ from studio.widgets.paint import spread, toned
 from studio.widgets.pick_list import PickList
 from studio.widgets.reader import Reader
 from studio.widgets.run_rows import page, row
-from studio.widgets.run_status import run_agents
 from studio.widgets.too_small import TooSmall
 from studio.words import plural, state_sign
 

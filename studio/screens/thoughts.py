@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from textual import on
 
 from studio.messages import CompletionArrived
+from studio.run_agents import run_agents
 from studio.screens.run_screen import RunScreen
 from studio.screens.steering import is_pausable
-from studio.widgets.run_status import run_agents
 from studio.widgets.thinking import Thinking
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, cast
 
 from textual import work
 
+from studio.run_agents import agents_of
 from studio.screens.run_screen import RunScreen
 from studio.screens.start import StartScreen
-from studio.widgets.run_status import agents_of
 
 if TYPE_CHECKING:
     from studio.screens.workspace import WorkspaceScreen

@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
+from studio.run_agents import run_agents
 from studio.widgets.paint import STYLES, painted, spread, toned
-from studio.widgets.run_status import run_agents
 from studio.words import (
     FAST_MODE,
     KINDS,
+    Sign,
     ago,
     compact,
     duration,
+    fails_by_model,
     moment,
     percent,
     plural,
@@ -25,6 +27,7 @@ from studio.words import (
 if TYPE_CHECKING:
     from skills_db.records import RunRecord
 
+MODEL_FAILS = Sign("◆", "?", "model fails", "bad")
 _STATE = 17
 _AGENTS_FROM = 92
 """Rows narrower than this leave out who planned."""
@@ -32,7 +35,7 @@ _AGENTS_FROM = 92
 
 def row(run: RunRecord, width: int, now: datetime, ascii_only: bool) -> Content:
     """State, task, and at the right result, frames and when."""
-    sign = painted(state_sign(run.seen_state), ascii_only=ascii_only)
+    sign = painted(_sign(run), ascii_only=ascii_only)
     left = Content.assemble(sign.pad_right(max(1, _STATE - sign.cell_length)), run.task)
     parts = [
         Content(f"{short_result(run):>14}"),
@@ -42,6 +45,13 @@ def row(run: RunRecord, width: int, now: datetime, ascii_only: bool) -> Content:
         parts.insert(0, toned(run_agents(run), "muted"))
     parts.append(toned(f"{ago(run.created_at, now):>10}", "muted"))
     return spread(left, Content("  ").join(parts), width)
+
+
+def _sign(run: RunRecord) -> Sign:
+    """Of its state; a run whose model does not answer waits for another kind of decision."""
+    if run.seen_state == "waiting" and fails_by_model(run.detail):
+        return MODEL_FAILS
+    return state_sign(run.seen_state)
 
 
 def short_result(run: RunRecord) -> str:
@@ -66,7 +76,7 @@ def page(
         failure: message and hint of its last failure.
         log_tail: the last lines its process wrote, for one that died without a word.
     """
-    sign = state_sign(run.seen_state)
+    sign = _sign(run)
     title = Content.styled(run.task, "bold")
     lines = [spread(title, painted(sign), width), toned(run.id, "muted")]
     if run.detail:
@@ -93,6 +103,10 @@ def _advice(
     run: RunRecord, failure: tuple[str, str] | None, log_tail: Sequence[str]
 ) -> list[Content]:
     lines: list[Content] = []
+    if run.seen_state == "waiting" and fails_by_model(run.detail):
+        text = "Enter goes to the run: try again, go on with the rules agents, or stop."
+        lines += [Content(), Content.styled("Its language model does not answer.", STYLES["bad"])]
+        lines.append(Content(text))
     if run.seen_state == "interrupted":
         lines += [
             Content(),

@@ -10,9 +10,10 @@ from textual.app import RenderResult
 from textual.content import Content
 from textual.widget import Widget
 
+from studio.run_agents import agents_of, run_agents
 from studio.widgets.charset import ascii_only
 from studio.widgets.paint import STYLES, spread, toned
-from studio.words import agents_words, compact, duration, state_sign
+from studio.words import compact, duration, state_sign
 
 if TYPE_CHECKING:
     from engine.events import TokensUsed
@@ -115,18 +116,6 @@ class RunStatus(Widget):
 
     def _end(self, run: RunRecord) -> datetime:
         return run.updated_at if run.seen_state.is_final else self._now()
-
-
-def agents_of(run: RunRecord) -> str:
-    """Which agents are at work now: the configuration knows of a change in mid-run."""
-    return str(run.config.get("agents") or run.agents)
-
-
-def run_agents(run: RunRecord) -> str:
-    """Who plans and codes: `rules agents`, the language model by name, or a replay."""
-    llm = run.config.get("llm")
-    model = llm.get("model") if isinstance(llm, Mapping) else None
-    return agents_words(agents_of(run), str(model or ""))
 
 
 def _used_words(used: TokensUsed) -> str:

@@ -17,11 +17,12 @@ from studio.counts import CountError, parse_count
 from studio.widgets.paint import MUTED
 from studio.words import FAST_MODE
 
-AGENTS = (("rules", "rules"), ("llm", "llm"))
+AGENTS = (("rules", "rules"), ("llm", "llm"), ("replay", "replay"))
 EXECUTORS = (("the sandbox", "monty"), ("fast mode", "fast"))
 AGENT_WORDS = {
     "rules": "rules: no model, no key, no network",
     "llm": "llm: a language model plans and writes the code",
+    "replay": "replay: the recorded answers of a model are given again, for free",
 }
 
 
@@ -73,7 +74,8 @@ class TaskLine(Vertical):
             worlds = [(name, name) for name in self._worlds]
             yield Select(worlds, value=wish.world, allow_blank=False, compact=True, id="world")
             yield Label("agents", markup=False)
-            yield Select(AGENTS, value=wish.agents, allow_blank=False, compact=True, id="agents")
+            kind, _, source = wish.agents.partition(":")
+            yield Select(AGENTS, value=kind, allow_blank=False, compact=True, id="agents")
             yield Label("frames", markup=False)
             yield TaskInput(f"{wish.frames:,}", compact=True, id="frames")
             yield Label("seed", markup=False)
@@ -82,6 +84,11 @@ class TaskLine(Vertical):
             yield Label("in training, approved code runs in", markup=False)
             chosen = "fast" if wish.fast_mode else "monty"
             yield Select(EXECUTORS, value=chosen, allow_blank=False, compact=True, id="executor")
+            yield Label("replay of", markup=False, classes="of-replay")
+            hint = "a run, latest, or a file"
+            yield TaskInput(
+                source, placeholder=hint, compact=True, id="recording", classes="of-replay"
+            )
         yield Static(markup=False, id="task-note")
 
     def on_mount(self) -> None:
@@ -98,7 +105,7 @@ class TaskLine(Vertical):
         return Wish(
             task=self.query_one("#task", Input).value.strip(),
             world=str(self.query_one("#world", Select).value),
-            agents=self.agents,
+            agents=self.agents + (f":{self.recording}" if self.agents == "replay" else ""),
             frames=parse_count(self.query_one("#frames", Input).value, "frames"),
             seed=parse_count(self.query_one("#seed", Input).value, "the seed"),
             fast_mode=self.fast_mode,
@@ -106,8 +113,13 @@ class TaskLine(Vertical):
 
     @property
     def agents(self) -> str:
-        """The agents chosen now."""
+        """The kind of agents chosen now."""
         return str(self.query_one("#agents", Select).value)
+
+    @property
+    def recording(self) -> str:
+        """Run or file whose answers are played back; it counts when `replay` is chosen."""
+        return self.query_one("#recording", Input).value.strip()
 
     @property
     def fast_mode(self) -> bool:
@@ -141,12 +153,18 @@ class TaskLine(Vertical):
             self.refuse("say in words what should be learnt")
             self.query_one("#task", Input).focus()
             return
+        if wish.agents == "replay:":
+            self.refuse("say which run or file is played back")
+            self.query_one("#recording", Input).focus()
+            return
         self.post_message(self.Submitted(wish))
 
     @on(Select.Changed, "#agents, #executor")
     @on(Input.Changed)
     def _note(self) -> None:
         agents, parts = self.agents, []
+        for widget in self.query(".of-replay"):
+            widget.display = agents == "replay"
         parts.append(Content.styled(AGENT_WORDS.get(agents, agents), MUTED))
         if agents == "llm" and self._missing:
             parts.append(Content.styled(f"! {self._missing}", "$text-warning"))
