@@ -60,6 +60,8 @@ class CallsScreen(Searching[None]):
         self._all: tuple[LlmCallRecord, ...] = ()
         self._role: str | None = None
         self._page_of: tuple[str, int] | None = None
+        self.is_reading = True
+        """Until the calls have been read for the first time."""
 
     def compose(self) -> ComposeResult:
         """Title, filter, list and page."""
@@ -94,6 +96,7 @@ class CallsScreen(Searching[None]):
         except Exception as error:
             self.app.show_error("The calls could not be read", error)
             return
+        self.is_reading = False
         if calls != self._all or not calls:
             self._all = calls
             self._draw()

@@ -130,7 +130,11 @@ def _what_changed(iterations: Iterations, index: int, name: str) -> str:
     changed = [field for field in fields if getattr(here, field) != getattr(before, field)]
     if here.mode != before.mode:
         return here.reason
-    return "; ".join(f"{field}: {getattr(here, field)}" for field in changed)
+    return "; ".join(f"{field} {_value(getattr(here, field))}" for field in changed)
+
+
+def _value(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def _tried(piece: Piece, room: int) -> Iterator[Content]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import socket
 import time
@@ -17,16 +18,20 @@ from engine.agents.plan import (
     CodeDiagnostic,
     CodeProposal,
     Critique,
+    LearningProposal,
     Plan,
+    ShapingTerm,
     SubAction,
     Subtask,
     Trial,
 )
+from engine.agents.plan_edit import add_action, delete_action, flip_mode
 from engine.events import (
     CodeDecided,
     CodeProposed,
     CritiqueGiven,
     Event,
+    IterationReviewed,
     PlanApproved,
     PlanProposed,
     StateChanged,
@@ -34,7 +39,8 @@ from engine.events import (
     encode,
 )
 from skills_db.database import Database
-from skills_db.records import ApprovalRecord, Owner, RunState
+from skills_db.journal import Journal
+from skills_db.records import ApprovalRecord, LlmCallRecord, Owner, RunState
 from studio.app import StudioApp
 from studio.paths import Paths
 from studio.run_bridge import StudioData
@@ -136,16 +142,100 @@ def make_proposal(version: int = 1, code: str | None = None, **changes: Any) -> 
     return CodeProposal(**(fields | changes))
 
 
+def make_learning() -> LearningProposal:
+    """How the fast agent would have the plan's last sub-action learnt."""
+    return LearningProposal(
+        sub_action="search_diamond",
+        version=1,
+        actions=("gather_wood", "dig_stone"),
+        observation=("view", "inventory"),
+        shaping=(ShapingTerm(predicate="stone >= 1", bonus=0.5),),
+        reason="Diamonds lie deep. Stone on the way is a sign of the right way.",
+        author="llm:m",
+    )
+
+
+def iterate(run: FakeRun, count: int = 3) -> None:
+    """Some iterations of the outer loop, each with another plan and better code."""
+    plan = make_plan().model_copy(update={"author": "llm:m"})
+    for number in range(count):
+        plan = plan.model_copy(update={"iteration": number})
+        if number == 1:
+            plan = flip_mode(plan, "dig_stone")
+        if number == 2:
+            plan = add_action(
+                delete_action(plan, "dig_stone"),
+                "stone",
+                SubAction(
+                    name="dig_down", mode="code", reason="A shaft is a fixed recipe.",
+                    instruction="Dig down where one stands.", success="stone >= 1", budget=90,
+                ),
+            )  # fmt: skip
+        run.emit(PlanProposed(plan=plan), PlanApproved(plan=plan, by="ada@studio"))
+        run.emit(CodeProposed(proposal=make_proposal(2 * number + 1)))
+        run.try_code(2 * number + 1, good=number, bad=5 - number)
+        run.emit(CodeProposed(proposal=make_proposal(2 * number + 2)))
+        run.try_code(2 * number + 2, good=2 + number, bad=3 - number)
+        last = number == count - 1
+        run.emit(
+            IterationReviewed(
+                iteration=number,
+                code={"gather_wood": (2 + number) / 5, "make_table": None},
+                given_up=() if number else ("make_table",),
+                frames=20_000 * number,
+                task_success=0.04 * number if number else None,
+                goals={"search_diamond": 0.1 * number} if number else {},
+                verdict="Training goes on." if last else "The slow agent plans anew.",
+            )
+        )
+
+
+def record_calls(journal: Journal, run_id: str) -> None:
+    """What a small run asks a model, one call of which failed."""
+    asked = [
+        ("planner", "Task: collect a diamond", '{"subtasks": [{"name": "wood", "goal": "get"}]}'),
+        ("slow", "Subtask `wood`: enough wood for a table", '{"sub_actions": []}'),
+        ("fast", "Write the program of one sub-action.\n\nSub-action `gather_wood`: walk", ""),
+        ("fast", "Write the program of one sub-action.\n\nSub-action `gather_wood`: walk",
+         json.dumps({"code": FIRST_CODE, "comment": "It goes to [/b] the nearest tree."})),
+    ]  # fmt: skip
+    for number, (role, prompt, reply) in enumerate(asked):
+        journal.record_call(LlmCallRecord(
+            run_id=run_id, role=role, model="qwen3-coder", mode="json_schema",
+            prompt=f"## system\nYou are the {role} agent.\n\n## user\n{prompt}", reply=reply,
+            prompt_tokens=1200 + number, completion_tokens=80 if reply else 0,
+            seconds=2.5, cost_usd=0.0031, error="" if reply else "503: overloaded", time=NOON,
+        ))  # fmt: skip
+
+
+FAILING = {
+    "message": "The server at 'http://127.0.0.1:8080/v1' refuses the connection.",
+    "hint": "Start it again, or choose another with `llm.base_url`.",
+    "role": "fast",
+    "model": "qwen3-coder",
+    "base_url": "http://127.0.0.1:8080/v1",
+}
+
+
 class FakeRun:
     """Writes what a run's process would write; a real database, no process."""
 
     def __init__(
-        self, database: Database, *, alive: bool = True, task: str = "collect a diamond"
+        self,
+        database: Database,
+        *,
+        alive: bool = True,
+        task: str = "collect a diamond",
+        agents: str = "rules",
     ) -> None:
         self.database = database
         self.journal = database.journal
         self.record = self.journal.create_run(
-            kind="task", task=task, world="crafter", agents="rules", config={"task": task}
+            kind="task",
+            task=task,
+            world="crafter",
+            agents=agents,
+            config={"task": task, "agents": agents, "llm": {"model": "qwen3-coder"}},
         )
         self.id = self.record.id
         self.token = "token-1"
@@ -361,7 +451,8 @@ def kit() -> Any:
 
     return types.SimpleNamespace(
         plan=make_plan, proposal=make_proposal, run=FakeRun, skills=SKILLS,
-        first_code=FIRST_CODE, second_code=SECOND_CODE, diagnostic=CodeDiagnostic, noon=NOON,
+        learning=make_learning, failing=FAILING, first_code=FIRST_CODE, second_code=SECOND_CODE,
+        diagnostic=CodeDiagnostic, noon=NOON, iterate=iterate, call=record_calls,
     )  # fmt: skip
 
 

@@ -5,9 +5,19 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from engine.events import CodeProposed, DeviceSampled, Evaluated, TrainingMetrics, TrainingStarted
+from engine.events import (
+    CodeProposed,
+    DeviceSampled,
+    Evaluated,
+    LearningProposed,
+    TokensUsed,
+    TrainingMetrics,
+    TrainingStarted,
+)
 from skills_db.records import RunState
 from studio.widgets.save_question import SaveQuestion
 
@@ -43,6 +53,48 @@ def training(run, kit):
         temperature_c=None, cpu_percent=61.0, rss_gb=0.8))  # fmt: skip
 
 
+PLAN_TEXT = """\
+{"sub_actions": [{"name": "gather_wood", "mode": "code", "reason": "Trees are in sight \\u2014 a
+fixed recipe.", "instruction": "Walk to the nearest tree and collect wood until there are five; look
+around where none is in sight.", "success": "wood >= 5", "precondition": "true", "budget": 300},
+{"name": "make_table", "mode": "code", "reason": "One action, near to no"""
+
+
+def writing(run, kit):
+    run.enter(RunState.PLANNING)
+    run.journal.put_completion(run.id, "slow", "wood", PLAN_TEXT, finished=False)
+
+
+def writing_code(run, kit):
+    run.approve_plan()
+    run.emit(CodeProposed(proposal=kit.proposal(1)))
+    run.try_code(1, good=1, bad=4)
+    run.enter(RunState.CODING, "gather_wood")
+    text = json.dumps({"code": kit.second_code})[:420]
+    run.journal.put_completion(run.id, "fast", "gather_wood", text, finished=False)
+
+
+def failing(run, kit):
+    run.approve_plan()
+    run.emit(CodeProposed(proposal=kit.proposal(1)))
+    run.try_code(1, good=1, bad=4)
+    run.ask("model", "fast agent", kit.failing)
+
+
+def learning(run, kit):
+    run.approve_plan()
+    run.emit(CodeProposed(proposal=kit.proposal(1)))
+    run.try_code(1, good=4, bad=1)
+    proposal = kit.learning()
+    run.emit(LearningProposed(proposal=proposal))
+    payload = {"proposal": proposal.model_dump(mode="json")}
+    run.ask("learning", f"{proposal.sub_action} version 1", payload)
+
+
+def spending(run, kit):
+    run.emit(TokensUsed(tokens=412_000, cost_usd=3.08, max_tokens=500_000, max_cost_usd=5.0))
+
+
 def evaluation(run, kit):
     training(run, kit)
 
@@ -75,15 +127,19 @@ def picture(frozen, snap_compare, until):
                 await until(pilot, lambda: app.workspace.model.approval == asked)
                 if asked is not None and asked.kind == "plan":
                     await until(pilot, lambda: app.workspace.query_one("#plan").editable)
+                written = run.journal.completion(run.id)
+                if written is not None:
+                    await until(pilot, lambda: app.workspace.completion == written)
                 if asked is not None and asked.kind == "save":
                     await until(pilot, lambda: _has_keys(app, SaveQuestion))
                     await pilot.pause(0.2)
             else:
                 await until(pilot, lambda: app.is_painted)
-            app.clock = lambda: float("inf")
+            app.clock = lambda: 1e9
             for key in keys:
                 await pilot.press(key)
                 await pilot.pause()
+                await until(pilot, lambda: not getattr(app.screen, "is_reading", False))
             for area in app.screen.query("Input, TextArea"):
                 area.cursor_blink = False
             await pilot.pause()
@@ -91,6 +147,15 @@ def picture(frozen, snap_compare, until):
         app = make(run.id if attach else None)
         return snap_compare(app, terminal_size=size, run_before=settle)
 
+    return run, compare
+
+
+@pytest.fixture
+def by_model(picture):
+    """The same for a run whose agents ask a language model."""
+    run, compare = picture
+    config = dict(run.record.config) | {"agents": "llm"}
+    run.journal.set_config(run.id, config)
     return run, compare
 
 
@@ -152,6 +217,37 @@ def test_quit_dialog(picture, kit, size):
     run, compare = picture
     training(run, kit)
     assert compare(size, "q")
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("scene", [writing, writing_code, failing, learning])
+def test_by_a_model(by_model, kit, scene, size):
+    run, compare = by_model
+    scene(run, kit)
+    spending(run, kit)
+    assert compare(size)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_learning_edited(by_model, kit, size):
+    run, compare = by_model
+    learning(run, kit)
+    assert compare(size, "e")
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_iterations(by_model, kit, size):
+    run, compare = by_model
+    kit.iterate(run)
+    assert compare(size, "i")
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_calls(by_model, kit, size):
+    run, compare = by_model
+    kit.call(run.journal, run.id)
+    spending(run, kit)
+    assert compare(size, "c", "G")
 
 
 def test_without_colour(picture, kit, monkeypatch):
