@@ -24,13 +24,17 @@ if TYPE_CHECKING:
 _NONE_YET = "No plan yet: the first iteration begins with one."
 
 
+class IterationPage(Reader):
+    """The columns. Its own scrolling sideways gives way to the keys of the screen."""
+
+    BINDINGS = keymap.bindings("iterations")
+
+
 class IterationsScreen(StudioScreen[None]):
     """Two columns at 80, three from 110 cells on; arrows move along the iterations."""
 
     app: StudioApp
-    BINDINGS = keymap.bindings("iterations") + keymap.bindings(
-        "dialog", only=frozenset({"dialog.back"})
-    )
+    BINDINGS = keymap.bindings("dialog", only=frozenset({"dialog.back"}))
 
     def __init__(self, workspace: WorkspaceScreen) -> None:
         super().__init__()
@@ -44,7 +48,7 @@ class IterationsScreen(StudioScreen[None]):
         """Title and page."""
         yield TooSmall()
         yield Static(markup=False, id="iterations-title", classes="screen-title")
-        yield Reader(id="iterations-page")
+        yield IterationPage(id="iterations-page")
         yield KeyBar()
 
     def on_mount(self) -> None:

@@ -168,16 +168,15 @@ def _outcome(one: Iteration, room: int) -> Cell:
         return [toned("not reviewed yet", "muted")]
     working = sum(rate is not None and name not in review.given_up
                   for name, rate in review.code.items())  # fmt: skip
-    lines = [Content(f"code   {working} of {len(review.code)} work")]
+    lines = [Content(f"code   {working} of {len(review.code)} works")]
     if review.given_up:
         lines += _wrapped(f"given up: {', '.join(review.given_up)}", room, "$text-error")
     if review.task_success is None:
         lines.append(toned("rl     nothing trained", "muted"))
     else:
-        words = f"rl     task {percent(review.task_success)} in training"
-        lines.append(Content(words))
-        lines += _wrapped(f"after {compact(review.frames)} frames in all", room, MUTED)
-    lines += [Content(f"       {name} {percent(rate)}") for name, rate in review.goals.items()]
+        lines.append(Content(f"rl     task {percent(review.task_success)} in training"))
+        lines += [Content(f"       {name} {percent(rate)}") for name, rate in review.goals.items()]
+        lines.append(toned(f"       {compact(review.frames)} frames in all", "muted"))
     return [*lines, *_wrapped(review.verdict, room, MUTED)]
 
 

@@ -26,19 +26,6 @@ _LABEL = 15
 class LearningView(Vertical):
     """The proposal that is asked about; there only while it is."""
 
-    DEFAULT_CSS = """
-    LearningView {
-        display: none;
-        height: 2fr;
-        padding: 0 1;
-        border-bottom: solid $border-blurred;
-        & > .learning-head { height: auto; max-height: 5; }
-        & > ContentSwitcher { height: 1fr; }
-        & Reader > Static { width: 1fr; height: auto; }
-        & TextArea { height: 1fr; border: none; padding: 0; background: $surface; }
-    }
-    """
-
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self.proposal: LearningProposal | None = None

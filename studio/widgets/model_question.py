@@ -26,16 +26,6 @@ class ModelQuestion(Static, can_focus=True):
         key: what to press, by the id in the registry of keys.
     """
 
-    DEFAULT_CSS = """
-    ModelQuestion {
-        display: none;
-        height: auto;
-        max-height: 70%;
-        padding: 0 1;
-        border-bottom: solid $border-blurred;
-    }
-    """
-
     def __init__(self, key: Callable[[str], str], *, id: str | None = None) -> None:
         super().__init__(markup=False, id=id)
         self._key = key

@@ -49,17 +49,6 @@ class Thinking(Vertical):
         clock: seconds, so that a test can stop them.
     """
 
-    DEFAULT_CSS = """
-    Thinking {
-        display: none;
-        height: 2fr;
-        padding: 0 1;
-        border-bottom: solid $border-blurred;
-        & > Static { height: 1; }
-        & > WrittenText { height: 1fr; & > Static { width: 1fr; height: auto; } }
-    }
-    """
-
     def __init__(self, clock: Callable[[], float], *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._clock = clock
