@@ -132,6 +132,7 @@ class LearningView(Vertical):
 
     def _draw(self) -> None:
         proposal = self.proposal
+        self.set_class(self.editing, "-editing")
         if proposal is None:
             return
         head = self.query_one(".learning-head", Static)
