@@ -60,8 +60,7 @@ class CallsScreen(Searching[None]):
         self._all: tuple[LlmCallRecord, ...] = ()
         self._role: str | None = None
         self._page_of: tuple[str, int] | None = None
-        self.is_reading = True
-        """Until the calls have been read for the first time."""
+        self._was_read = False
 
     def compose(self) -> ComposeResult:
         """Title, filter, list and page."""
@@ -96,7 +95,7 @@ class CallsScreen(Searching[None]):
         except Exception as error:
             self.app.show_error("The calls could not be read", error)
             return
-        self.is_reading = False
+        self._was_read = True
         if calls != self._all or not calls:
             self._all = calls
             self._draw()
@@ -106,6 +105,12 @@ class CallsScreen(Searching[None]):
         """The call under the cursor."""
         name = self.listed.picked
         return None if name is None or not self._all else self._all[int(name)]
+
+    @property
+    def is_reading(self) -> bool:
+        """True until the calls and the page of the one under the cursor are on the screen."""
+        drawn = None if self._page_of is None else self._page_of[0]
+        return not self._was_read or drawn != self.listed.picked
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Only what applies to the call under the cursor is offered."""

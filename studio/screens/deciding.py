@@ -135,6 +135,20 @@ class Deciding(CodeReading):
             await self.decide(approval, "reject", comment=comment)
 
     @work(group="decide")
+    async def action_try_again(self) -> None:
+        """Ask the model once more."""
+        approval = self.ready()
+        if approval is not None:
+            await self.decide(approval, "approve")
+
+    @work(group="decide")
+    async def action_use_rules(self) -> None:
+        """The rules agents go on with the run."""
+        approval = self.ready()
+        if approval is not None:
+            await self.decide(approval, "modify", payload={"agents": "rules"})
+
+    @work(group="decide")
     async def action_save_nothing(self) -> None:
         """No skill is kept, after one question."""
         approval = self.ready()

@@ -138,20 +138,6 @@ class Questions(Deciding):
         view.take(changed)
         self._edit_left()
 
-    @work(group="decide")
-    async def action_try_again(self) -> None:
-        """Ask the model once more."""
-        approval = self.ready()
-        if approval is not None:
-            await self.decide(approval, "approve")
-
-    @work(group="decide")
-    async def action_use_rules(self) -> None:
-        """The rules agents go on with the run."""
-        approval = self.ready()
-        if approval is not None:
-            await self.decide(approval, "modify", payload={"agents": "rules"})
-
     def applies(self, reads_code: bool) -> dict[str, bool]:
         """Which of the actions on questions apply now."""
         found = super().applies(reads_code)

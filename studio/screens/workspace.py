@@ -296,22 +296,17 @@ class WorkspaceScreen(Questions, Thoughts, Ways, Steering, Panes):
             self.model.index = None
             self.redraw()
         self.following = True
-        if approval.kind in ABOVE:
-            self.focus_question()
-        else:
-            self.go(ASKED_IN[approval.kind])
+        self.go(ASKED_IN.get(approval.kind, self.pane))
+        self.focus_question()
         self.seen_from_now()
-
-    @on(PlanEditor.Edited)
-    def _plan_edited(self) -> None:
-        self.say()
 
     @on(PlanEditor.Refused)
     def _plan_refused(self, message: PlanEditor.Refused) -> None:
         self.app.toast(f"Not changed: {message.reason}", "warning")
 
+    @on(PlanEditor.Edited)
     @on(SaveQuestion.Ticked)
-    def _ticked(self) -> None:
+    def _changed(self) -> None:
         self.say()
 
     def say(self) -> None:
@@ -333,9 +328,9 @@ class WorkspaceScreen(Questions, Thoughts, Ways, Steering, Panes):
         if model.approval is not None and model.approval.kind == "save":
             skills = model.approval.payload["skills"]
             return notices.save_asked(len(skills), len(self.query_one(ResultsPane).kept))
-        if model.asks("learning") and self.learning.proposal is not None:
-            view, name = self.learning, self.learning.proposal.sub_action
-            return notices.learning_asked(name, view.text is not None, view.problem)
+        if (asked := self.learning.proposal) is not None:
+            edited, problem = self.learning.text is not None, self.learning.problem
+            return notices.learning_asked(asked.sub_action, edited, problem)
         if model.asks("model"):
             return notices.model_asked()
         if model.approval is not None:

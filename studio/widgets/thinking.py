@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 WRITING = Sign("●", "*", "writes", "accent")
 MOST_CHARACTERS = 40_000
 """Of a longer text only the end is drawn: a model that never stops must not stop the studio."""
+SILENT_SECONDS = 120.0
+"""A text that does not grow for so long was left by a process that died; new words show it."""
 _TICK = 1.0
 _LABEL = 13
 
@@ -53,7 +55,7 @@ class Thinking(Vertical):
         super().__init__(id=id)
         self._clock = clock
         self._shown: CompletionRecord | None = None
-        self._since = 0.0
+        self._since = self._grew = 0.0
         self._model = ""
 
     def compose(self) -> ComposeResult:
@@ -63,19 +65,26 @@ class Thinking(Vertical):
 
     def on_mount(self) -> None:
         """The seconds go on also while nothing comes."""
-        self.set_interval(_TICK, self._draw_head)
+        self.set_interval(_TICK, self._tick)
 
     def show(self, completion: CompletionRecord | None, model: str) -> None:
         """Show what is written; None or a finished text folds the view away."""
         before, self._shown, self._model = self._shown, completion, model
-        self.display = completion is not None and not completion.finished
         if completion is None or completion.finished:
+            self.display = False
             return
         if before is None or before.finished or _about(before) != _about(completion):
             self._since = self._clock()
             self.query_one(WrittenText).scroll_home(animate=False)
-        if before is None or before.text != completion.text:
+        if before is None or before.seq != completion.seq:
+            self._grew = self._clock()
             self.query_one(WrittenText).show_written(completion.text)
+        self._tick()
+
+    def _tick(self) -> None:
+        shown = self._shown
+        silent = self._clock() - self._grew > SILENT_SECONDS
+        self.display = shown is not None and not shown.finished and not silent
         self._draw_head()
 
     def on_resize(self) -> None:

@@ -434,6 +434,7 @@ def frozen(paths: Paths, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Fake
         def make(attach: str | None = None) -> StudioApp:
             app = StudioApp(paths, Settings(theme="studio-dark"), attach=attach)
             app.animation_level = "none"
+            app.clock = lambda: 100.0
             data = FrozenData(paths.database_url)
             app.data = app.bridge._data = data
             app.now = lambda: NOON + timedelta(minutes=12)

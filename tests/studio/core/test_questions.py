@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from textual.widgets import TextArea
 
-from engine.events import TokensUsed
+from engine.events import CodeProposed, TokensUsed
 from skills_db.records import RunState
 from studio.screens.dialogs import CommentDialog
 from studio.widgets.learning_view import LearningView
@@ -75,6 +75,34 @@ async def test_an_abandoned_text_is_not_taken_for_writing(run, opened, until):
     async with opened(run, asks=False) as (app, pilot):
         await until(pilot, lambda: app.workspace.completion is not None)
         assert not app.workspace.query_one(Thinking).display
+
+
+async def test_a_text_that_does_not_grow_was_left_behind(run, opened, until, clock):
+    run.enter(RunState.PLANNING)
+    run.journal.put_completion(run.id, "slow", "wood", "half", finished=False)
+    async with opened(run, asks=False) as (app, pilot):
+        view = app.workspace.query_one(Thinking)
+        await until(pilot, lambda: view.display)
+        clock.advance(121.0)
+        await until(pilot, lambda: not view.display)
+        run.journal.put_completion(run.id, "slow", "wood", "half and", finished=False)
+        await until(pilot, lambda: view.display)
+
+
+async def test_from_the_review_one_comes_back_to_a_failing_model(run, opened, until, kit, clock):
+    run.approve_plan()
+    run.emit(CodeProposed(proposal=kit.proposal(1)))
+    asked = run.ask("model", "fast agent", kit.failing)
+    async with opened(run) as (app, pilot):
+        await pilot.press("v")
+        await until(pilot, lambda: app.screen is not app.workspace)
+        await pilot.press("u")
+        await until(pilot, lambda: app.screen is app.workspace)
+        assert run.journal.approval(asked.id).decision is None
+        clock.advance(1.0)
+        await pilot.press("u")
+        record = await decided(pilot, until, run, asked)
+    assert record.decision == "modify"
 
 
 async def test_a_model_that_fails_asks_and_is_asked_again(run, opened, until, kit):

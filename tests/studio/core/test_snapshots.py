@@ -19,6 +19,7 @@ from engine.events import (
     TrainingStarted,
 )
 from skills_db.records import RunState
+from studio.screens.run_screen import GRACE_SECONDS
 from studio.widgets.save_question import SaveQuestion
 
 SIZES = [(80, 24), (120, 40)]
@@ -135,7 +136,7 @@ def picture(frozen, snap_compare, until):
                     await pilot.pause(0.2)
             else:
                 await until(pilot, lambda: app.is_painted)
-            app.clock = lambda: 1e9
+            app.clock = lambda: 100 + GRACE_SECONDS
             for key in keys:
                 await pilot.press(key)
                 await pilot.pause()

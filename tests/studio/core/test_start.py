@@ -263,3 +263,24 @@ async def test_a_key_that_is_missing_is_told_before_the_run(make_app, until, mon
         await until(pilot, lambda: app.is_painted)
         await until(pilot, lambda: not any(w.group == "key" for w in app.workers))
         assert "no key" not in note(app)
+
+
+async def test_a_replay_is_chosen_and_its_source_is_checked(make_app, until, launched, database):
+    app = make_app(run={"agents": "replay:nope"})
+    async with app.run_test(size=(80, 24)) as pilot:
+        await until(pilot, lambda: app.is_painted)
+        line = app.screen
+        assert line.query_one("#agents", Select).value == "replay"
+        assert line.query_one("#recording", Input).display
+        assert line.query_one("#recording", Input).value == "nope"
+        await pilot.press("enter")
+        await until(pilot, lambda: "nope" in note(app))
+        line.query_one("#recording", Input).value = ""
+        await pilot.press("enter")
+        await until(pilot, lambda: "which run or file" in note(app))
+        line.query_one("#agents", Select).value = "rules"
+        await until(pilot, lambda: not line.query_one("#recording", Input).display)
+        line.query_one("#task", Input).focus()
+        await pilot.press("enter")
+        await until(pilot, lambda: app.workspace is not None)
+    assert [run.agents for run in database.journal.runs()] == ["rules"]
