@@ -10,7 +10,8 @@ from engine.bench.config import ARM_TITLES, Arm, BenchConfig
 from engine.bench.jobs import EvalJob, Job, TrainJob, all_jobs, eval_jobs, train_jobs
 from engine.bench.knowledge import EXTERNAL, PUBLISHED, Published, knowledge
 from engine.bench.messages import Failed
-from engine.bench.records import CurvePoint, EvaluationRecord, TrainingRecord
+from engine.bench.pairs import Gain, gain
+from engine.bench.records import CurvePoint, EpisodeRecord, EvaluationRecord, TrainingRecord
 from engine.bench.statistics import CONFIDENCE, RESAMPLES, Summary, success_rates, summarise
 from engine.bench.store import BenchFile, BenchStore
 
@@ -96,6 +97,8 @@ class Report(Record):
     arms: dict[Arm, ArmFigures]
     apart: dict[Arm, dict[str, bool]]
     """By arm and figure: whether its interval and that of code + RL do not overlap."""
+    gains: dict[Arm, Gain]
+    """By arm: what code + RL gains over it in the same worlds."""
     external_knowledge: str = EXTERNAL
     knowledge: tuple[str, ...]
     published: tuple[Published, ...]
@@ -131,6 +134,7 @@ def build_report(
         unseen_worlds=f"{config.unseen.start}:{config.unseen.stop}",
         arms=arms,
         apart=_apart(arms),
+        gains=_gains(config, setup, evaluations),
         knowledge=knowledge(setup, config),
         published=PUBLISHED.get(config.world, ()),
     )
@@ -143,21 +147,12 @@ def _arm(
     trainings: Mapping[TrainJob, TrainingRecord | None],
     evaluations: Mapping[EvalJob, EvaluationRecord | None],
 ) -> ArmFigures:
-    seeds: Sequence[int | None] = [None] if arm == "code" else range(config.seeds)
-    played = {
-        seed: [
-            record
-            for job, record in evaluations.items()
-            if (job.arm, job.seed) == (arm, seed) and record is not None
-        ]
-        for seed in seeds
-    }
+    played = _played(arm, config, evaluations)
     figures = tuple(
-        _seed(seed, None if seed is None else trainings[TrainJob(arm, seed)], played[seed], setup)
-        for seed in seeds
+        _seed(seed, None if seed is None else trainings[TrainJob(arm, seed)], records, setup)
+        for seed, records in played.items()
     )
-    strata = [[e for record in records for e in record.episodes] for records in played.values()]
-    strata = [stratum for stratum in strata if stratum]
+    strata = _strata(played)
     achievements, score = setup.world.achievements, setup.world.score
     return ArmFigures(
         title=ARM_TITLES[arm],
@@ -168,6 +163,41 @@ def _arm(
         usage=_mean_usage([seed.training.usage for seed in figures if seed.training]),
         seeds=figures,
     )
+
+
+def _played(
+    arm: Arm, config: BenchConfig, evaluations: Mapping[EvalJob, EvaluationRecord | None]
+) -> dict[int | None, list[EvaluationRecord]]:
+    """What is played of an arm by training seed; code alone has none."""
+    seeds: Sequence[int | None] = [None] if arm == "code" else range(config.seeds)
+    return {
+        seed: [
+            record
+            for job, record in evaluations.items()
+            if (job.arm, job.seed) == (arm, seed) and record is not None
+        ]
+        for seed in seeds
+    }
+
+
+def _strata(played: Mapping[int | None, Sequence[EvaluationRecord]]) -> list[list[EpisodeRecord]]:
+    """The episodes of each training seed of which there are any."""
+    strata = [[e for record in records for e in record.episodes] for records in played.values()]
+    return [stratum for stratum in strata if stratum]
+
+
+def _gains(
+    config: BenchConfig, setup: Setup, evaluations: Mapping[EvalJob, EvaluationRecord | None]
+) -> dict[Arm, Gain]:
+    if TOGETHER not in config.arms:
+        return {}
+    strata = {arm: _strata(_played(arm, config, evaluations)) for arm in config.arms}
+    found = {
+        arm: gain(strata[TOGETHER], strata[arm], setup.world.achievements, setup.world.score)
+        for arm in config.arms
+        if arm != TOGETHER
+    }
+    return {arm: one for arm, one in found.items() if one is not None}
 
 
 def _seed(

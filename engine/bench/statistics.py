@@ -74,14 +74,14 @@ def summarise(
     """
     if not strata or not all(strata):
         raise ValueError("every stratum needs at least one episode")
-    columns = [_columns(stratum, achievements) for stratum in strata]
+    columns = [episode_columns(stratum, achievements) for stratum in strata]
     rng = np.random.default_rng(seed)
     drawn = [resampled_means(column, resamples, rng) for column in columns]
     exact = [column.mean(axis=0, keepdims=True) for column in columns]
     values, draws = np.mean(exact, axis=0), np.mean(drawn, axis=0)
 
     def scores(means: Sequence[Matrix]) -> Matrix:
-        found: Matrix = np.mean([_scores(rows, achievements, score) for rows in means], axis=0)
+        found: Matrix = np.mean([scores_of(rows, achievements, score) for rows in means], axis=0)
         return found
 
     figures = [
@@ -135,7 +135,8 @@ def interval(value: float, draws: Matrix, confidence: float = CONFIDENCE) -> Est
     return Estimate(value=value, low=float(low), high=float(high))
 
 
-def _columns(episodes: Sequence[EpisodeRecord], achievements: Sequence[str]) -> Matrix:
+def episode_columns(episodes: Sequence[EpisodeRecord], achievements: Sequence[str]) -> Matrix:
+    """One row per episode: each achievement (0 or 1), reward, env frames, task success."""
     return np.array(
         [
             [
@@ -149,5 +150,6 @@ def _columns(episodes: Sequence[EpisodeRecord], achievements: Sequence[str]) -> 
     )
 
 
-def _scores(rows: Matrix, achievements: Sequence[str], score: Score) -> Matrix:
+def scores_of(rows: Matrix, achievements: Sequence[str], score: Score) -> Matrix:
+    """Score of each row of success rates; columns behind the achievements are left out."""
     return np.array([score(dict(zip(achievements, row, strict=False))) for row in rows.tolist()])

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from engine.bench.config import Arm
 from engine.bench.curve import PARTS
 from engine.bench.knowledge import PUBLISHED_NOTE, paragraph
+from engine.bench.pairs import Gain
 from engine.bench.report import TOGETHER, ArmFigures, Report
 from engine.bench.statistics import Estimate
 
@@ -92,6 +93,7 @@ def _figures(report: Report) -> str:
         final("episode frames", "frames", digits=0),
         row("episodes", lambda _, figures: _count(sum(s.episodes for s in figures.seeds))),
         row("score by seed", lambda _, figures: _by_seed(figures)),
+        *_gain_rows(report, _DIAMOND in achievements),
         (),
         ("SUCCESS %",),
         *(final(name, name, 100, 0) for name in achievements),
@@ -110,6 +112,29 @@ def _figures(report: Report) -> str:
     return _aligned(rows)
 
 
+def _gain_rows(report: Report, has_diamond: bool) -> list[Row]:
+    """What code + RL gains over the other arms, in the same worlds; none without a pair."""
+    if not report.gains:
+        return []
+
+    def row(label: str, name: str, scale: float = 1.0) -> Row:
+        found = (report.gains.get(arm) for arm in report.arms)
+        return (label, *("-" if one is None else _gained(one, name, scale) for one in found))
+
+    rows: list[Row] = [
+        (),
+        ("GAIN OF CODE + RL (in the same worlds)",),
+        row("score %", "score"),
+        row("reward", "reward"),
+        row("task success %", "task_success", 100),
+    ]
+    return [*rows, row("diamond %", _DIAMOND, 100)] if has_diamond else rows
+
+
+def _gained(gain: Gain, name: str, scale: float) -> str:
+    return _interval(gain.success.get(name) or getattr(gain, name), scale, 1, "+")
+
+
 def _final(
     report: Report, arm: Arm, figures: ArmFigures, name: str, scale: float, digits: int
 ) -> str:
@@ -120,9 +145,10 @@ def _final(
     return _interval(estimate, scale, digits) + mark
 
 
-def _interval(estimate: Estimate, scale: float, digits: int) -> str:
+def _interval(estimate: Estimate, scale: float, digits: int, sign: str = "") -> str:
     value, low, high = (
-        f"{scale * number:.{digits}f}" for number in (estimate.value, estimate.low, estimate.high)
+        f"{scale * number:{sign}.{digits}f}"
+        for number in (estimate.value, estimate.low, estimate.high)
     )
     return f"{value} [{low}]" if low == high else f"{value} [{low}, {high}]"
 

@@ -110,6 +110,21 @@ def test_figures_show_their_interval_and_the_mark(fill):
     assert reward.split() == ["reward", *["12.3", "[12.3]"] * 3]
 
 
+def test_gains_in_the_same_worlds_are_shown_beside_the_arms(fill):
+    store, file, setup = fill()
+    report = build_report(store, file, setup, {})
+    assert set(report.gains) == {"code", "rl"}
+    means = {arm: figures.final.success["collect_coal"].value
+             for arm, figures in report.arms.items()}  # fmt: skip
+    gained = report.gains["rl"].success["collect_coal"]
+    assert gained.value == pytest.approx(means["code+rl"] - means["rl"])
+    lines = render(report).splitlines()
+    at = next(i for i, line in enumerate(lines) if line.startswith("GAIN OF CODE + RL"))
+    score = report.gains["code"].score
+    assert f"{score.value:+.1f} [{score.low:+.1f}, {score.high:+.1f}]" in lines[at + 1]
+    assert lines[at + 1].split()[-1] == "-"
+
+
 def test_usage_over_training_is_shown_for_code_and_rl(fill):
     usage = tuple({"gather_wood": part / 10, "drink": 0.001} for part in range(10))
     store, file, setup = fill(usage=usage)
