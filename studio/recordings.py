@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from engine.errors import ConfigError
 
@@ -14,7 +12,6 @@ if TYPE_CHECKING:
     from skills_db.journal import Journal
 
 PREFIX = "replay:"
-_NEEDED = ("role", "prompt", "reply")
 _ENDINGS = (".json", ".jsonl")
 
 
@@ -33,7 +30,9 @@ def with_recording(config: RunConfig, journal: Journal) -> RunConfig:
     source = config.agents.removeprefix(PREFIX).strip()
     file = Path(source).expanduser()
     if file.suffix in _ENDINGS or file.is_file():
-        check_file(file)
+        from engine.llm.replay import calls_in_file
+
+        calls_in_file(file)
         found = str(file.absolute())
     else:
         found = journal.run(source).id
@@ -43,45 +42,3 @@ def with_recording(config: RunConfig, journal: Journal) -> RunConfig:
                 "Name a run that asked a model, or a file of `runs export-calls`.",
             )
     return config.model_copy(update={"agents": f"{PREFIX}{found}"})
-
-
-def check_file(file: Path) -> None:
-    """Refuse a file without recorded calls.
-
-    Raises:
-        ConfigError: says what is wrong with it.
-    """
-    hint = "Write one: rlgpt-studio runs export-calls RUN FILE"
-    try:
-        text = file.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ConfigError(f"The recording {str(file)!r} cannot be read: {reason}.", hint) from error
-    try:
-        calls = _calls_in(text)
-    except ValueError as error:
-        raise ConfigError(f"The recording {str(file)!r} is not JSON: {error}.", hint) from error
-    if not calls:
-        raise ConfigError(f"The recording {str(file)!r} holds no calls.", hint)
-    for number, call in enumerate(calls, 1):
-        missing = [name for name in _NEEDED if not isinstance(call.get(name), str)]
-        if missing:
-            raise ConfigError(
-                f"Call {number} of the recording {str(file)!r} has no {missing[0]!r}.", hint
-            )
-
-
-def _calls_in(text: str) -> list[Mapping[str, Any]]:
-    """An object with `calls`, a list of calls, or one call a line."""
-    try:
-        data = json.loads(text)
-    except ValueError:
-        lines = [line for line in text.splitlines() if line.strip()]
-        if len(lines) < 2:
-            raise
-        data = [json.loads(line) for line in lines]
-    if isinstance(data, Mapping):
-        data = data.get("calls", [data])
-    if not isinstance(data, list):
-        return []
-    return [call if isinstance(call, Mapping) else {} for call in data]

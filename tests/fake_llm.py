@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Literal
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,10 @@ class Reply:
     """Written to the socket instead of an HTTP answer; empty drops the connection."""
     silent: bool = False
     """Says nothing until the server closes."""
+    piece: int = 7
+    """Characters of each piece where the reply is streamed."""
+    after: Literal["end", "drop", "silence", "garbage"] = "end"
+    """What follows the pieces of a stream."""
 
 
 @dataclass(frozen=True)
@@ -155,6 +159,8 @@ def _handler_of(server: FakeServer) -> type[BaseHTTPRequestHandler]:
                 error = {"message": reply.error, "type": "test", "param": None}
                 error |= {"code": reply.headers.get("x-code")}
                 self._send(reply.status, json.dumps({"error": error}).encode(), reply.headers)
+            elif body.get("stream"):
+                _stream(self, reply, body, server.closing)
             else:
                 self._send(200, json.dumps(_completion(reply, body)).encode(), reply.headers)
 
@@ -167,6 +173,22 @@ def _handler_of(server: FakeServer) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(content)
 
     return Handler
+
+
+def _stream(
+    handler: BaseHTTPRequestHandler, reply: Reply, body: dict[str, Any], closing: threading.Event
+) -> None:
+    """Server-sent events; the connection ends with them, so no length is told."""
+    handler.send_response(200)
+    handler.send_header("Content-Type", "text/event-stream")
+    handler.send_header("Connection", "close")
+    handler.end_headers()
+    for event in _events(reply, body):
+        handler.wfile.write(b"data: " + event + b"\n\n")
+        handler.wfile.flush()
+    if reply.after == "silence":
+        closing.wait()
+    handler.close_connection = True
 
 
 def _lower(headers: Message) -> dict[str, str]:
@@ -190,6 +212,31 @@ def _completion(reply: Reply, body: dict[str, Any]) -> dict[str, Any]:
             "total_tokens": prompt + written,
         }
     return completion
+
+
+def _events(reply: Reply, body: dict[str, Any]) -> Iterator[bytes]:
+    for chunk in _chunks(reply, body):
+        yield json.dumps(chunk).encode()
+    if reply.after == "garbage":
+        yield b"{not json"
+    if reply.after == "end":
+        yield b"[DONE]"
+
+
+def _chunks(reply: Reply, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The reply in pieces; its end and the usage only where the stream ends well."""
+    whole = _completion(reply, body)
+    head = {**whole, "object": "chat.completion.chunk"}
+    head.pop("usage", None)
+    text = reply.text or ""
+    for start in range(0, len(text), reply.piece):
+        delta = {"role": "assistant", "content": text[start : start + reply.piece]}
+        yield {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+    if reply.after == "end":
+        end = {"index": 0, "delta": {}, "finish_reason": reply.finish}
+        yield {**head, "choices": [end]}
+        if reply.usage is not None:
+            yield {**head, "choices": [], "usage": whole["usage"]}
 
 
 # --- a model that plays its part in a small run in crafter ------------------------------------

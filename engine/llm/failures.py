@@ -7,7 +7,7 @@ from typing import Literal
 
 from engine.config import LlmConfig
 
-Remedy = Literal["retry", "retry_once", "other_mode", "give_up"]
+Remedy = Literal["retry", "retry_once", "other_mode", "no_stream", "give_up"]
 
 _MAX_MESSAGE = 300
 _LONGEST_WAIT_SECONDS = 30.0
@@ -24,10 +24,19 @@ class Failure:
     remedy: Remedy
     wait_seconds: float | None = None
     """How long the server asked to wait."""
+    partial: str = ""
+    """What the model had written before."""
 
 
-def explain(error: Exception, config: LlmConfig, *, may_change_mode: bool) -> Failure:
-    """The failure behind an exception of the `openai` package."""
+def explain(
+    error: Exception, config: LlmConfig, *, may_change_mode: bool = False, streaming: bool = False
+) -> Failure:
+    """The failure behind an exception of the `openai` package, or of the HTTP client below it.
+
+    Args:
+        may_change_mode: whether a refusal may be one of the answer mode.
+        streaming: whether the reply was to come in pieces.
+    """
     import openai
 
     if isinstance(error, openai.APITimeoutError):
@@ -37,7 +46,11 @@ def explain(error: Exception, config: LlmConfig, *, may_change_mode: bool) -> Fa
             "retry_once",
         )
     if isinstance(error, openai.APIStatusError):
+        if streaming and error.status_code in _MODE_REFUSED and "stream" in str(error).lower():
+            return Failure(f"streaming was refused: {_short(error)}", "", "no_stream")
         return _of_status(error, config, may_change_mode)
+    if type(error).__module__.startswith("httpx"):  # what the package does not wrap in a stream
+        return broken_off(config, "", _short(error))
     if isinstance(error, openai.APIConnectionError):
         cause = error.__cause__ or error
         return Failure(
@@ -56,6 +69,17 @@ def garbage(config: LlmConfig, what: str) -> Failure:
         f"completion ({what})",
         "Is `llm.base_url` right? For most servers it ends in `/v1`.",
         "retry_once",
+    )
+
+
+def broken_off(config: LlmConfig, partial: str, why: str = "") -> Failure:
+    """The connection ended before the reply did."""
+    said = f" ({why})" if why else ""
+    return Failure(
+        f"the server at {config.base_url!r} broke off in mid-reply{said}",
+        "Try again later: the run can be resumed.",
+        "retry",
+        partial=partial,
     )
 
 

@@ -40,6 +40,17 @@ def without_key(text: str, key: str | None) -> str:
     return text.replace(key, "[key]")
 
 
+def without_key_so_far(text: str, key: str | None) -> str:
+    """Text that is still being written without the key, nor the beginning of one at its end."""
+    if key is None or len(key) < _SHORTEST_SECRET:
+        return text
+    text = without_key(text, key)
+    for length in range(len(key) - 1, _SHORTEST_SECRET - 1, -1):
+        if text.endswith(key[:length]):
+            return text[:-length]
+    return text
+
+
 def _from_keyring(name: str) -> str | None:
     try:
         import keyring

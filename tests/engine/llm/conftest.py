@@ -49,8 +49,11 @@ class Asker:
     def __init__(self, base_url: str, **settings: Any) -> None:
         env = {"TEST_KEY": settings.pop("key", KEY)}
         spent = {
-            name: settings.pop(name) for name in ("tokens_spent", "between") if name in settings
+            name: settings.pop(name)
+            for name in ("tokens_spent", "between", "on_text", "transport")
+            if name in settings
         }
+        self.warnings: list[str] = []
         self.calls: list[LlmCallRecord] = []
         self.waits: list[float] = []
         self.client = LlmClient(
@@ -59,6 +62,7 @@ class Asker:
             recorder=self.calls.append,
             env=env,
             wait=self.waits.append,
+            on_warning=self.warnings.append,
             **spent,
         )
 

@@ -55,7 +55,9 @@ def test_the_request_is_what_every_server_understands(serve: Serve, asker: Make)
     (request,) = server.requests
     assert request.path == "/v1/chat/completions"
     assert request.headers["authorization"] == f"Bearer {KEY}"
-    assert set(request.body) == {"model", "messages", "response_format"}
+    assert set(request.body) == {
+        "model", "messages", "response_format", "stream", "stream_options",
+    }  # fmt: skip
     schema = request.body["response_format"]["json_schema"]
     assert schema == {
         "name": "Basket",
@@ -289,7 +291,8 @@ def test_garbage_is_tried_again_then_named(serve: Serve, asker: Make, fake: Any,
 
 
 def test_odd_usage_is_no_usage(serve: Serve, asker: Make, fake: Any) -> None:
-    one = asker(serve(garbage(fake)["odd usage"], GOOD).base_url)
+    odd = garbage(fake)["odd usage"]
+    one = asker(serve(odd, odd, GOOD).base_url)  # it ignores streaming, so it is asked twice
     assert ask(one).count == 3
     assert [call.prompt_tokens for call in one.calls] == [0, 10]
     assert one.client.budget.tokens == 15

@@ -1,0 +1,135 @@
+"""Recorded calls of a model in place of the model: nothing is asked, nothing is paid."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from engine.errors import AgentError, ConfigError
+from engine.llm.failures import Failure
+from engine.llm.messages import Question, Reply, Tell
+
+HINT = "Write one: rlgpt-studio runs export-calls RUN FILE"
+_NEEDED = ("role", "prompt", "reply")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCall:
+    """What is needed of a call to give its answer again."""
+
+    role: str
+    prompt: str
+    reply: str
+
+
+class Replay:
+    """Gives recorded replies: to the very same prompt its own, else the next of that role.
+
+    Args:
+        calls: in the order in which they were made; those without a reply are left out.
+        source: where they come from, for messages.
+        used: replies by role that an earlier process of the run was given.
+        on_warning: hears once when a prompt is not the recorded one.
+    """
+
+    is_charged = False
+
+    def __init__(
+        self,
+        calls: Iterable[RecordedCall],
+        source: str,
+        *,
+        used: Iterable[str] = (),
+        on_warning: Callable[[str], None] = lambda _text: None,
+    ) -> None:
+        self._left = [call for call in calls if call.reply]
+        self._source = source
+        self._on_warning = on_warning
+        self._warned = False
+        for reply in used:
+            found = next((call for call in self._left if call.reply == reply), None)
+            if found is not None:
+                self._left.remove(found)
+
+    def complete(self, question: Question, tell: Tell) -> Reply | Failure:
+        """The recorded reply to a question.
+
+        Raises:
+            AgentError: nothing is left to answer with.
+        """
+        call = self._take(question)
+        tell(call.reply)
+        return Reply(call.reply)
+
+    def models(self) -> tuple[str, ...]:
+        """A recording has none to choose from."""
+        return ()
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _take(self, question: Question) -> RecordedCall:
+        of_role = [call for call in self._left if call.role == question.role]
+        exact = next((call for call in of_role if call.prompt == question.text), None)
+        if exact is None and not of_role:
+            raise AgentError(
+                f"the recording {self._source!r} has no more answers of the {question.role}",
+                "Play back a run of the same task and settings, or use `--agents rules`.",
+            )
+        if exact is None and not self._warned:
+            self._warned = True
+            self._on_warning(
+                f"a prompt of the {question.role} is not the recorded one of {self._source!r}: its "
+                "next answer is taken; from here on the run may go another way"
+            )
+        found = exact or of_role[0]
+        self._left.remove(found)
+        return found
+
+
+def calls_in_file(file: Path) -> tuple[RecordedCall, ...]:
+    """Recorded calls of a file: an object with `calls`, a list of calls, or one call a line.
+
+    Raises:
+        ConfigError: it cannot be read or holds no calls; says what is wrong.
+    """
+    try:
+        text = file.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise ConfigError(f"The recording {str(file)!r} cannot be read: {reason}.", HINT) from error
+    try:
+        calls = _calls_in(text)
+    except ValueError as error:
+        raise ConfigError(f"The recording {str(file)!r} is not JSON: {error}.", HINT) from error
+    if not calls:
+        raise ConfigError(f"The recording {str(file)!r} holds no calls.", HINT)
+    for number, call in enumerate(calls, 1):
+        missing = [name for name in _NEEDED if not isinstance(call.get(name), str)]
+        if missing:
+            raise ConfigError(
+                f"Call {number} of the recording {str(file)!r} has no {missing[0]!r}.", HINT
+            )
+    return tuple(
+        RecordedCall(call["role"], call["prompt"], call["reply"])
+        for call in calls
+        if not call.get("error")
+    )
+
+
+def _calls_in(text: str) -> list[Mapping[str, Any]]:
+    try:
+        data = json.loads(text)
+    except ValueError:
+        lines = [line for line in text.splitlines() if line.strip()]
+        if len(lines) < 2:
+            raise
+        data = [json.loads(line) for line in lines]
+    if isinstance(data, Mapping):
+        data = data.get("calls", [data])
+    if not isinstance(data, list):
+        return []
+    return [call if isinstance(call, Mapping) else {} for call in data]

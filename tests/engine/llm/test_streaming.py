@@ -1,0 +1,132 @@
+"""Replies in pieces: followed as they come, and every way in which a stream can go wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+
+from engine.errors import LlmError
+
+KEY = "sk-very-secret-0123456789"
+GOOD = '{"fruit": "apple"}'
+Serve = Callable[..., Any]
+Make = Callable[..., Any]
+
+
+class Basket(BaseModel):
+    fruit: str
+
+
+class Heard(list[tuple[str, str, str, bool]]):
+    """What was told of a reply on its way."""
+
+    def __call__(self, role: str, subject: str, text: str, *, finished: bool) -> None:
+        self.append((role, subject, text, finished))
+
+
+@pytest.fixture
+def heard(monkeypatch: pytest.MonkeyPatch) -> Heard:
+    monkeypatch.setattr("engine.llm.stream.TELL_SECONDS", 0.0)
+    return Heard()
+
+
+def ask(one: Any) -> Basket:
+    basket: Basket = one.client.ask("slow", "You count.", "How many?", Basket, subject="fruit")
+    return basket
+
+
+def test_a_reply_is_followed_as_it_is_written(serve: Serve, asker: Make, heard: Heard) -> None:
+    one = asker(serve(GOOD).base_url, on_text=heard)
+    assert ask(one) == Basket(fruit="apple")
+    assert [text for *_, text, finished in heard if not finished] == [
+        GOOD[:end] for end in (7, 14, 18)
+    ]
+    assert heard[-1] == ("slow", "fruit", GOOD, True)
+    assert (one.calls[0].prompt_tokens, one.calls[0].completion_tokens) == (10, 5)
+
+
+def test_a_stream_without_usage_is_an_answer(serve: Serve, asker: Make, fake: Any) -> None:
+    one = asker(serve(fake.Reply(GOOD, usage=None)).base_url)
+    assert ask(one).fruit == "apple"
+    assert (one.calls[0].prompt_tokens, one.client.budget.tokens) == (0, 0)
+
+
+def test_a_stream_that_ends_at_the_limit_goes_back_to_the_model(
+    serve: Serve, asker: Make, fake: Any
+) -> None:
+    server = serve(fake.Reply(GOOD[:9], finish="length"), GOOD)
+    assert ask(asker(server.base_url)).fruit == "apple"
+    assert "cut off at the limit of tokens" in server.requests[1].text
+
+
+@pytest.mark.parametrize("after", ["drop", "garbage"])
+def test_a_stream_that_breaks_off_is_asked_for_again(
+    serve: Serve, asker: Make, fake: Any, heard: Heard, after: str
+) -> None:
+    server = serve(fake.Reply(GOOD[:9], after=after), GOOD)
+    one = asker(server.base_url, on_text=heard)
+    assert ask(one).fruit == "apple"
+    assert len(server.requests) == 2
+    assert [bool(call.error) for call in one.calls] == [True, False]
+    assert one.client.budget.tokens == 15  # what broke off is not counted twice
+
+
+def test_a_stream_that_always_breaks_off_is_told(serve: Serve, asker: Make, fake: Any) -> None:
+    one = asker(serve(fake.Reply(GOOD[:9], after="drop")).base_url)
+    with pytest.raises(LlmError, match="broke off in mid-reply") as caught:
+        ask(one)
+    assert "resumed" in caught.value.hint
+    assert one.calls[0].reply == GOOD[:9]
+
+
+def test_silence_in_mid_reply_ends_the_call(serve: Serve, asker: Make, fake: Any) -> None:
+    one = asker(serve(fake.Reply(GOOD[:9], after="silence")).base_url, timeout_seconds=0.2)
+    with pytest.raises(LlmError, match=r"did not answer within 0\.2 s"):
+        ask(one)
+
+
+@pytest.mark.parametrize("status", [400, 422])
+def test_a_server_that_refuses_streaming_is_asked_for_whole_replies(
+    serve: Serve, asker: Make, fake: Any, heard: Heard, status: int
+) -> None:
+    server = serve(fake.Reply(status=status, error="stream is not supported"), GOOD)
+    one = asker(server.base_url, on_text=heard)
+    assert ask(one) == ask(one) == Basket(fruit="apple")
+    assert [request.body.get("stream") for request in server.requests] == [True, None, None]
+    assert one.client.mode == "json_schema"
+    assert heard[-1] == ("slow", "fruit", GOOD, True)
+
+
+def test_a_person_may_stop_a_model_in_mid_reply(serve: Serve, asker: Make, fake: Any) -> None:
+    class Enough(Exception):
+        pass
+
+    def between() -> None:
+        raise Enough
+
+    one = asker(serve(fake.Reply(GOOD[:9], after="silence")).base_url, between=between)
+    with pytest.raises(Enough):
+        ask(one)
+
+
+def test_a_key_that_the_stream_repeats_is_shown_nowhere(
+    serve: Serve, asker: Make, heard: Heard
+) -> None:
+    one = asker(serve(f'{{"fruit": "{KEY}"}}').base_url, on_text=heard)
+    ask(one)
+    assert KEY not in repr(heard)
+    assert KEY[:20] not in repr(heard)  # nor the most of it, between two pieces
+    assert KEY not in repr(one.calls)
+    assert "[key]" in one.calls[0].reply
+
+
+def test_most_of_the_budget_spent_is_told_once(serve: Serve, asker: Make) -> None:
+    one = asker(serve(GOOD).base_url, max_tokens_total=36)
+    ask(one)
+    assert one.warnings == []
+    ask(one)
+    ask(one)
+    assert one.warnings == ["83% of the budget for language models is spent: 30 of 36 tokens"]
