@@ -53,7 +53,10 @@ class CodeDraft:
 class Planner(Protocol):
     """Cuts a task into subtasks with success predicates."""
 
-    author: str
+    @property
+    def author(self) -> str:
+        """How it signs: `rules`, or `llm:` and the model."""
+        ...
 
     def subtasks(self, context: TaskContext) -> tuple[Subtask, ...]:
         """Subtasks in a workable order, without sub-actions.
@@ -67,7 +70,10 @@ class Planner(Protocol):
 class SlowAgent(Protocol):
     """Cuts a subtask into sub-actions and says of each: code it or learn it."""
 
-    author: str
+    @property
+    def author(self) -> str:
+        """How it signs: `rules`, or `llm:` and the model."""
+        ...
 
     def sub_actions(
         self,
@@ -88,7 +94,10 @@ class SlowAgent(Protocol):
 class FastAgent(Protocol):
     """Writes policy code for one sub-action against the world's stub."""
 
-    author: str
+    @property
+    def author(self) -> str:
+        """How it signs: `rules`, or `llm:` and the model."""
+        ...
 
     def write(
         self,
@@ -108,7 +117,10 @@ class FastAgent(Protocol):
 class Critic(Protocol):
     """Judges what the code did: the success predicate first, words second."""
 
-    author: str
+    @property
+    def author(self) -> str:
+        """How it signs: `rules`, or `llm:` and the model."""
+        ...
 
     def judge(
         self,

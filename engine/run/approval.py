@@ -95,6 +95,21 @@ def ask(session: Session, kind: ApprovalKind, subject: str, payload: dict[str, A
             session.save()
 
 
+def answered(session: Session, kind: ApprovalKind) -> Answer | None:
+    """The decision made on the question of that kind that an earlier process left open, if any.
+
+    Raises:
+        RunStopped: it was *stop*.
+    """
+    asked = session.progress.asked
+    request = None if asked is None else session.journal.approval(asked)
+    if request is None or request.kind != kind or request.decision is None:
+        return None
+    if request.decision == "stop":
+        raise RunStopped
+    return _answer(request)
+
+
 def _ask_once(
     session: Session, kind: ApprovalKind, subject: str, payload: dict[str, Any]
 ) -> Answer:

@@ -148,6 +148,11 @@ class Session:
             self.flush()
             self.journal.set_state(self.run_id, state, detail, result=result)
 
+    @property
+    def state(self) -> tuple[RunState, str] | None:
+        """The state that was told last, with its detail."""
+        return self._state
+
     # --- commands -----------------------------------------------------------------------
 
     def control(self) -> Control:

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 from engine.agents.protocols import Agents, KnownSkill, TaskContext
 from engine.agents.rules.agents import rules_agents
 from engine.events import TokensUsed
+from engine.run.patient_agents import patient
 from engine.run.session import COMMAND_SECONDS, Session
+from engine.run.writing import Writing
 from engine.worlds.base import World
 from engine.worlds.tasks import find_task
 from skills_db.library import Library
 from skills_db.records import LlmCallRecord
+
+if TYPE_CHECKING:
+    from engine.llm.replay import Replay
+
+REPLAY = "replay:"
 
 
 def agents_and_context(session: Session) -> None:
@@ -49,16 +59,48 @@ def _agents(session: Session) -> Agents:
     earlier = session.journal.calls(session.run_id)
     tokens = sum(call.prompt_tokens + call.completion_tokens for call in earlier)
     cost = sum(call.cost_usd for call in earlier)
+    recorder = _Recorder(session, tokens, cost)
     client = LlmClient(
         session.config.llm,
         run_id=session.run_id,
-        recorder=_Recorder(session, tokens, cost),
+        recorder=recorder,
         tokens_spent=tokens,
         cost_spent=cost,
         wait=lambda seconds: _wait(session, seconds),
         between=session.checkpoint_stop,
+        on_text=Writing(session.journal, session.run_id),
+        on_warning=lambda text: session.log(text, "warning"),
+        transport=_recording(session, earlier),
     )
-    return llm_agents(session.world, client)
+    recorder.has_price = client.budget.is_priced
+    return patient(session, llm_agents(session.world, client))
+
+
+def _recording(session: Session, given: Sequence[LlmCallRecord]) -> Replay | None:
+    """Recorded calls that answer instead of a server; None where a server is to answer.
+
+    Args:
+        given: calls that earlier processes of this run got answers to.
+    """
+    if not session.config.agents.startswith(REPLAY):
+        return None
+    from engine.llm.replay import RecordedCall, Replay, calls_in_file
+
+    source = session.config.agents.removeprefix(REPLAY)
+    if Path(source).is_file():
+        calls = calls_in_file(Path(source))
+    else:
+        calls = tuple(
+            RecordedCall(call.role, call.prompt, call.reply)
+            for call in session.journal.calls(session.journal.run(source).id)
+            if not call.error
+        )
+    return Replay(
+        calls,
+        source,
+        used=[call.reply for call in given if not call.error],
+        on_warning=lambda text: session.log(text, "warning"),
+    )
 
 
 def _wait(session: Session, seconds: float) -> None:
@@ -76,9 +118,19 @@ class _Recorder:
         self._session = session
         self._tokens = tokens
         self._cost_usd = cost_usd
+        self.has_price = False
+        """Whether money is counted at all."""
 
     def __call__(self, call: LlmCallRecord) -> None:
         self._session.journal.record_call(call)
         self._tokens += call.prompt_tokens + call.completion_tokens
         self._cost_usd += call.cost_usd
-        self._session.emit(TokensUsed(tokens=self._tokens, cost_usd=self._cost_usd))
+        config = self._session.config.llm
+        self._session.emit(
+            TokensUsed(
+                tokens=self._tokens,
+                cost_usd=self._cost_usd,
+                max_tokens=config.max_tokens_total,
+                max_cost_usd=config.max_cost_usd if self.has_price else None,
+            )
+        )

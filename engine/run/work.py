@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from engine.config import Home, RunConfig
@@ -93,7 +93,8 @@ def _work(run: RunRecord, database: Database, home: Home, stop: StopWish, count:
                 stop_signal=stop.is_set,
                 count=count,
             )
-            code = _phases(session, resumed=run.progress is not None)
+            with _told_to_the_end(session):
+                code = _phases(session, resumed=run.progress is not None)
             stop.require_database()
             return code
     except (EngineError, DatabaseError) as error:
@@ -105,6 +106,17 @@ def _work(run: RunRecord, database: Database, home: Home, stop: StopWish, count:
         hint = f"Details are in {str(home.run_folder(run.id) / 'process.log')!r}."
         _fail(database, run.id, message, f"{hint} Then: rlgpt-studio resume {run.id}")
     return FAILED if journal.run(run.id).state is RunState.FAILED else FINISHED
+
+
+@contextmanager
+def _told_to_the_end(session: Session) -> Iterator[None]:
+    """What led to a failure is written before the failure."""
+    try:
+        yield
+    except Exception:
+        with suppress(DatabaseError):
+            session.flush()
+        raise
 
 
 @contextmanager

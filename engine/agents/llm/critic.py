@@ -49,6 +49,7 @@ class LlmCritic:
                 render("system", role="critic", world=context.world.title),
                 _prompt(context, sub_action, proposal, trials, judged),
                 CritiqueAnswer,
+                subject=sub_action.name,
             )
         except AgentError as error:
             _log.warning("the critic's words are by rules: %s", error.message)

@@ -44,6 +44,7 @@ class LlmFastAgent:
             render("system", role="fast agent", world=context.world.title),
             _prompt(context, sub_action, base, feedback),
             CodeAnswer,
+            subject=sub_action.name,
             check=check,
             read_text=code_in_text,
         )

@@ -52,5 +52,7 @@ class LlmPlanner:
             return (wrong, *broken(plan, world))
 
         system = render("system", role="task planner", world=world.title)
-        answer = self._client.ask("planner", system, prompt, SubtasksAnswer, check=check)
+        answer = self._client.ask(
+            "planner", system, prompt, SubtasksAnswer, subject=task.words, check=check
+        )
         return tuple(item.subtask() for item in answer.subtasks)

@@ -50,7 +50,9 @@ class LlmSlowAgent:
 
         system = render("system", role="slow agent", world=context.world.title)
         prompt = _prompt(context, subtask, earlier, critiques, others, frames)
-        answer = self._client.ask("slow", system, prompt, SubActionsAnswer, check=check)
+        answer = self._client.ask(
+            "slow", system, prompt, SubActionsAnswer, subject=subtask.name, check=check
+        )
         self._given[subtask.name] = answer.sub_actions
         return answer.sub_actions
 
