@@ -9,6 +9,7 @@ from engine.errors import AgentError
 from engine.events import AgentSaid, CodeDecided, CodeProposed, CritiqueGiven, TrialFinished
 from engine.rl.watched import Watched
 from engine.run.approval import Answer, ask, decides_itself
+from engine.run.dead_loops import version_repeated
 from engine.run.progress import CodeWork
 from engine.run.session import RunStopped, Session
 from skills_db.records import RunState
@@ -73,6 +74,11 @@ class Coder:
             proposal = _write(session, action, base, _feedback(work))
             if not proposal.passed_check and decides_itself(session):
                 raise AgentError(f"version {proposal.version} does not pass the check")
+            repeated = version_repeated(session, proposal)
+            if repeated is not None:
+                raise AgentError(
+                    f"version {proposal.version} is version {repeated} again: a dead loop"
+                )
         except AgentError as error:
             author = session.agents.fast.author
             session.emit(

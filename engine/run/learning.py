@@ -22,6 +22,7 @@ from engine.run.curriculum import (
     within,
 )
 from engine.run.learner import EvaluationRequest, PolicyName, Trained
+from engine.run.review import reviewed
 from engine.run.session import RunStopped, Session
 from engine.run.supervision import EvaluationSupervisor, TrainingSupervisor
 from skills_db.records import RunState
@@ -52,6 +53,7 @@ def train(session: Session) -> None:
         policy_spec=trained.spec.model_dump(mode="json"),
         policy_sha256=hashlib.sha256(trained.weights).hexdigest(),
     )
+    session.emit(reviewed(session, f"training ended: {trained.ended}"))
 
 
 def _all_at_once(session: Session, plan: Plan, goals: dict[str, str]) -> Trained:

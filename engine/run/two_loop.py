@@ -6,13 +6,17 @@ the critic's verdict is the success predicate checked by program.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from engine.agents.plan import Critique, Plan, SubAction, Subtask
 from engine.agents.plan_choices import without_lost_choices
 from engine.agents.plan_edit import problems, share_training
 from engine.errors import PlanError
 from engine.events import AgentSaid, PlanApproved, PlanProposed
-from engine.run.approval import ask
+from engine.run.approval import ask, decides_itself
 from engine.run.coding import Coder
+from engine.run.dead_loops import iteration_repeated
+from engine.run.review import reviewed
 from engine.run.session import Session
 from skills_db.records import RunState
 
@@ -27,13 +31,16 @@ def plan_and_code(session: Session) -> None:
             return
         session.enter(RunState.CODING)
         failed = _code_everything(session)
-        if not failed or session.progress.iteration + 1 >= session.config.plan_iterations:
-            if failed:
-                names = ", ".join(f"`{name}`" for name in failed)
-                session.log(f"gave up coding {names}; RL goes on without", "warning")
-            session.save(phase="train")
-            return
-        session.save(phase="plan", iteration=session.progress.iteration + 1)
+        iteration = session.progress.iteration
+        if failed and iteration + 1 < session.config.plan_iterations:
+            verdict = f"{_listed(failed)} could not be coded: the slow agent plans anew"
+            session.save(reviewed(session, verdict, failed), phase="plan", iteration=iteration + 1)
+            continue
+        if failed:
+            session.log(f"gave up coding {_listed(failed)}; RL goes on without", "warning")
+        verdict = f"RL goes on without {_listed(failed)}" if failed else "all code works"
+        session.save(reviewed(session, verdict, failed), phase="train")
+        return
 
 
 # --- outer loop: the plan -------------------------------------------------------------------
@@ -41,7 +48,15 @@ def plan_and_code(session: Session) -> None:
 
 def _agree_on_plan(session: Session) -> None:
     """Have a plan written and wait until a person agrees to one."""
+    before = session.progress.plan
     plan = _unapproved(session) or _propose(session, comment="")
+    repeated = iteration_repeated(session, plan)
+    if repeated is not None and before is not None and decides_itself(session):
+        why = f"the plan is that of iteration {repeated} again, which failed: a dead loop"
+        session.log(f"{why}; RL goes on with what works", "warning")
+        kept = session.progress.iteration - 1
+        session.save(phase="train", plan=before, iteration=kept)
+        return
     while True:
         answer = ask(session, "plan", plan.task, {"plan": plan.model_dump(mode="json")})
         if answer.decision == "reject":
@@ -158,6 +173,10 @@ def _still_valid(session: Session, plan: Plan) -> dict[str, object]:
 
 
 # --- inner loop: the code -------------------------------------------------------------------
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _code_everything(session: Session) -> tuple[str, ...]:

@@ -1,0 +1,107 @@
+"""Code and plans that come again after they failed; and what is told of each iteration."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.agents.protocols import CodeDraft
+from engine.run.dead_loops import same_code
+from engine.run.work import FINISHED
+
+CODE = '''
+def run() -> str:
+    """Wait."""
+    act("noop")  # it waits
+    return "waited"
+'''
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        (CODE.replace("# it waits", ""), True),
+        (CODE.replace("Wait.", "Wait a little."), True),
+        (CODE.replace("    act", "\n\n    act"), True),
+        (CODE.replace("noop", "do"), False),
+        ("def run( -> str", False),
+    ],
+)
+def test_programs_are_compared_by_what_they_do(other, same):
+    assert same_code(CODE, other) == same
+
+
+def test_what_does_not_parse_is_compared_line_by_line():
+    assert same_code("def run( ->\n  pass", "def run( ->\n\n      pass\n")
+    assert not same_code("def run( ->\n  pass", "def run( ->\n  fail")
+
+
+class Waverer:
+    """Writes two useless programs in turn; the plan is that of the rules."""
+
+    author = "waverer"
+
+    def __init__(self):
+        self.asked = 0
+
+    def write(self, _context, _sub_action, _base, _feedback):
+        self.asked += 1
+        action = ("noop", "move_left")[self.asked % 2]
+        return CodeDraft(CODE.replace("noop", action), f"attempt {self.asked}")
+
+
+class Stubborn:
+    """Has one plan and no other."""
+
+    author = "stubborn"
+
+    def __init__(self, slow):
+        self.slow = slow
+
+    def sub_actions(self, context, subtask, _earlier, _critiques):
+        return self.slow.sub_actions(context, subtask, (), ())
+
+
+@pytest.fixture
+def wavering(monkeypatch):
+    from engine.agents.protocols import Agents
+    from engine.agents.rules.agents import rules_agents
+
+    def agents(world):
+        rules = rules_agents(world)
+        return Agents(planner=rules.planner, slow=Stubborn(rules.slow), fast=Waverer(),
+                      critic=rules.critic)  # fmt: skip
+
+    monkeypatch.setattr("engine.run.setup.rules_agents", agents)
+
+
+def test_a_program_that_comes_again_ends_the_inner_loop(bench, wavering):
+    run = bench.create("collect wood", approve="all", code_retries=10, trials=1, plan_iterations=1)
+    assert bench.work(run.id) == FINISHED
+    journal = bench.database.journal
+    said = [event.payload["text"] for event in journal.events(run.id, kinds={"agent"})]
+    assert any("version 3 is version 1 again: a dead loop" in text for text in said)
+    proposed = [e.payload["proposal"] for e in journal.events(run.id, kinds={"code_proposed"})]
+    gathered = [p["version"] for p in proposed if p["sub_action"] == "gather_wood"]
+    assert gathered == [1, 2]
+
+
+def test_a_plan_that_comes_again_ends_the_outer_loop(bench, wavering):
+    run = bench.create("collect wood", approve="all", code_retries=0, trials=1, plan_iterations=9)
+    assert bench.work(run.id) == FINISHED
+    journal = bench.database.journal
+    assert len(journal.events(run.id, kinds={"plan_approved"})) == 1
+    reviews = [event.payload for event in journal.events(run.id, kinds={"iteration"})]
+    assert reviews[0]["iteration"] == 0
+    assert reviews[0]["code"]["gather_wood"] == 0.0
+    assert "gather_wood" in reviews[0]["given_up"]
+    warnings = [event.payload["text"] for event in journal.events(run.id, kinds={"log"})]
+    assert any("that of iteration 0 again, which failed: a dead loop" in text for text in warnings)
+
+
+def test_the_end_of_training_is_reviewed_too(bench):
+    run = bench.create(approve="all")
+    assert bench.work(run.id) == FINISHED
+    *_, last = bench.database.journal.events(run.id, kinds={"iteration"})
+    assert last.payload["frames"] >= 2_000
+    assert last.payload["given_up"] == []
+    assert "training ended" in last.payload["verdict"]
