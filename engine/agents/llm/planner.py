@@ -33,7 +33,6 @@ class LlmPlanner:
             task=task.words,
             success=task.success,
             facts=world.facts(),
-            recipes=wording.recipes(world),
             predicates=wording.predicates(world.vocabulary()),
             skills=wording.skills(context.skills),
         )

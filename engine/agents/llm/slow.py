@@ -80,7 +80,6 @@ def _prompt(
         goal=subtask.goal,
         success=subtask.success,
         facts=world.facts(),
-        recipes=wording.recipes(world),
         primitives=", ".join(world.primitives),
         stub=world.stub().strip(),
         predicates=wording.predicates(world.vocabulary()),
@@ -89,6 +88,7 @@ def _prompt(
         taken=", ".join([subtask.name, *_names(others)]),
         episode=str(world.episode_length),
         history=history,
+        before=wording.given(others),
     )
 
 

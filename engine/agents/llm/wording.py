@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from engine.agents.plan import Critique, SubAction, Trial
 from engine.agents.prompts.render import has_prompt, render
 from engine.agents.protocols import Feedback, KnownSkill
-from engine.worlds.base import Recipe, Vocabulary, World
+from engine.worlds.base import Vocabulary, World
 
 _ACTIONS_SHOWN = 24
 _TRIALS_SHOWN = 8
@@ -16,19 +16,15 @@ _SKILLS_SHOWN = 8
 
 def predicates(words: Vocabulary) -> str:
     """The grammar of predicates with the words of a world."""
-    tests = [f"  - {test}(...): {_listed(names)}" for test, names in sorted(words.tests.items())]
+    tests = [f"  - {', '.join(tests)}: {names}" for names, tests in _tests_by_names(words).items()]
     return render(
         "predicates",
         numbers=_listed(words.numbers),
         flags=_listed(words.flags),
         tests="\n".join(tests) or "  - none",
+        example_test=_example_test(words) or "test(name)",
         example=_example(words),
     )
-
-
-def recipes(world: World) -> str:
-    """One line a recipe."""
-    return "\n".join(f"- {_recipe(recipe)}" for recipe in world.recipes()) or "none"
 
 
 def skills(known: tuple[KnownSkill, ...], *, with_code: bool = False) -> str:
@@ -52,6 +48,15 @@ def sub_actions(actions: Iterable[SubAction]) -> str:
         + (f" Choices {', '.join(a.choices)}." if a.choices else "")
         for a in actions
     )
+
+
+def given(others: Mapping[str, Iterable[SubAction]]) -> str:
+    """What other subtasks have got, one line a subtask."""
+    lines = [
+        f"- {name}: " + ", ".join(f"`{a.name}` ({a.mode}) until `{a.success}`" for a in actions)
+        for name, actions in others.items()
+    ]
+    return "\n".join(lines) or "none"
 
 
 def critiques(found: Iterable[Critique]) -> str:
@@ -124,21 +129,12 @@ def _trial(trial: Trial) -> str:
     )
 
 
-def _recipe(recipe: Recipe) -> str:
-    parts = [f"`{recipe.action}` ({recipe.kind} {recipe.target}) gives {_amounts(recipe.gives)}"]
-    if recipe.needs:
-        parts.append(f"spends {_amounts(recipe.needs)}")
-    if recipe.requires:
-        parts.append(f"needs in hand {_amounts(recipe.requires)}")
-    if recipe.nearby:
-        parts.append(f"near {' and '.join(recipe.nearby)}")
-    if recipe.where:
-        parts.append(f"facing {' or '.join(recipe.where)}")
-    return "; ".join(parts)
-
-
-def _amounts(amounts: Mapping[str, int]) -> str:
-    return ", ".join(f"{amount} {name}" for name, amount in amounts.items()) or "nothing"
+def _tests_by_names(words: Vocabulary) -> dict[str, list[str]]:
+    """Tests that accept the same names stand together: long lists are told once."""
+    found: dict[str, list[str]] = {}
+    for test, names in sorted(words.tests.items()):
+        found.setdefault(_listed(names), []).append(f"`{test}(...)`")
+    return found
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -147,6 +143,12 @@ def _listed(names: Iterable[str]) -> str:
 
 def _example(words: Vocabulary) -> str:
     parts = [f"{min(words.numbers)} >= 2"] if words.numbers else []
+    parts += [_example_test(words)] if words.tests else []
     parts += [f"not {min(words.flags)}"] if words.flags else []
-    parts += [f"{test}({min(names)})" for test, names in sorted(words.tests.items())[:1] if names]
     return " and ".join(parts) or "true"
+
+
+def _example_test(words: Vocabulary) -> str:
+    """The last one by name, where there is one."""
+    tests = sorted(words.tests.items(), reverse=True)
+    return next((f"{test}({min(names)})" for test, names in tests if names), "")

@@ -8,81 +8,26 @@ from what the player sees (9 wide, 7 high, centred on the player) or remembers h
 from typing import Literal
 
 Action = Literal[
-    "noop",
-    "move_left",
-    "move_right",
-    "move_up",
-    "move_down",
-    "do",
-    "sleep",
-    "place_stone",
-    "place_table",
-    "place_furnace",
-    "place_plant",
-    "make_wood_pickaxe",
-    "make_stone_pickaxe",
-    "make_iron_pickaxe",
-    "make_wood_sword",
-    "make_stone_sword",
-    "make_iron_sword",
-]
+    "noop", "move_left", "move_right", "move_up", "move_down", "do", "sleep", "place_stone",
+    "place_table", "place_furnace", "place_plant", "make_wood_pickaxe", "make_stone_pickaxe",
+    "make_iron_pickaxe", "make_wood_sword", "make_stone_sword", "make_iron_sword"
+]  # fmt: skip
 Item = Literal[
-    "health",
-    "food",
-    "drink",
-    "energy",
-    "sapling",
-    "wood",
-    "stone",
-    "coal",
-    "iron",
-    "diamond",
-    "wood_pickaxe",
-    "stone_pickaxe",
-    "iron_pickaxe",
-    "wood_sword",
-    "stone_sword",
-    "iron_sword",
-]
+    "health", "food", "drink", "energy", "sapling", "wood", "stone", "coal", "iron", "diamond",
+    "wood_pickaxe", "stone_pickaxe", "iron_pickaxe", "wood_sword", "stone_sword", "iron_sword"
+]  # fmt: skip
 Material = Literal[
-    "water",
-    "grass",
-    "stone",
-    "path",
-    "sand",
-    "tree",
-    "lava",
-    "coal",
-    "iron",
-    "diamond",
-    "table",
-    "furnace",
-]
+    "water", "grass", "stone", "path", "sand", "tree", "lava", "coal", "iron", "diamond",
+    "table", "furnace"
+]  # fmt: skip
 Creature = Literal["cow", "zombie", "skeleton", "arrow", "plant", "ripe_plant"]
 Achievement = Literal[
-    "collect_coal",
-    "collect_diamond",
-    "collect_drink",
-    "collect_iron",
-    "collect_sapling",
-    "collect_stone",
-    "collect_wood",
-    "defeat_skeleton",
-    "defeat_zombie",
-    "eat_cow",
-    "eat_plant",
-    "make_iron_pickaxe",
-    "make_iron_sword",
-    "make_stone_pickaxe",
-    "make_stone_sword",
-    "make_wood_pickaxe",
-    "make_wood_sword",
-    "place_furnace",
-    "place_plant",
-    "place_stone",
-    "place_table",
-    "wake_up",
-]
+    "collect_coal", "collect_diamond", "collect_drink", "collect_iron", "collect_sapling",
+    "collect_stone", "collect_wood", "defeat_skeleton", "defeat_zombie", "eat_cow", "eat_plant",
+    "make_iron_pickaxe", "make_iron_sword", "make_stone_pickaxe", "make_stone_sword",
+    "make_wood_pickaxe", "make_wood_sword", "place_furnace", "place_plant", "place_stone",
+    "place_table", "wake_up"
+]  # fmt: skip
 
 def act(action: Action) -> bool:
     """Take one primitive action. True if it had an effect: on the position, the facing, the

@@ -20,10 +20,17 @@ health falls, while none is health grows back by 1 about every 26 frames.
 - Sleeping restores energy and lasts until energy is full or the player is hurt; sleep only in a \
 closed room."""
 
+_WORDS = """Words of predicates: numbers are what is held (health, food, drink and energy are 0..9 \
+too), `frames` of the episode, `day_frame` of the day, `daylight` 0..1, `threat` (cells to the \
+nearest enemy in view, 99 if none), `grass_in_view` (cells). `danger`: something is about to hit; \
+`enclosed`: in a closed room no creature can enter; `fenced`: the nearest plant is fenced in. \
+`near(x)`: x within the 3 x 3 cells around the player, as crafting needs; `in_view(x)`: seen now; \
+`seen(x)`: remembered; `unlocked(x)`: achieved in this episode."""
+
 
 @functools.cache
 def facts() -> str:
-    """World facts, recipes and dangers."""
+    """World facts, recipes, dangers, and what the words of predicates mean."""
     data = crafter_data()
     head = [
         f"Crafter is a map of {AREA[0]} x {AREA[1]} cells with grassland, lakes, beaches and "
@@ -42,7 +49,7 @@ def facts() -> str:
         "4. A placed sapling is ripe after about 300 frames if no creature stands beside it.",
     ]
     names = ", ".join(data.achievements)
-    return "\n".join([*head, "Rules:", *rules, *more, _DANGERS, f"Achievements: {names}."])
+    return "\n".join([*head, "Rules:", *rules, *more, _DANGERS, _WORDS, f"Achievements: {names}."])
 
 
 def _rule(recipe: Recipe) -> str:

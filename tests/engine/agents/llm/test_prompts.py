@@ -21,6 +21,7 @@ from engine.agents.rules.critic import RulesCritic
 from engine.sandbox.language import LANGUAGE_NOTES, MODULES
 from engine.sandbox.pool import Sandbox
 from engine.worlds.base import World
+from engine.worlds.predicate import parse
 
 GOLDEN = Path(__file__).parent / "golden"
 PROMPTS = sorted(
@@ -35,7 +36,6 @@ def golden(name: str, text: str, world: World) -> None:
     for long, mark in (
         (world.stub().strip(), "(the stub)"),
         (world.facts(), "(the facts)"),
-        (wording.recipes(world), "(the recipes)"),
         (wording.predicates(world.vocabulary()), "(the predicates)"),
         (LANGUAGE_NOTES, "(the language)"),
         (wording.example(world), "(the example)"),
@@ -77,7 +77,6 @@ def test_the_planner_is_asked(context: TaskContext, world: World) -> None:
         task=context.task.words,
         success=context.task.success,
         facts=world.facts(),
-        recipes=wording.recipes(world),
         predicates=wording.predicates(world.vocabulary()),
         skills=wording.skills(context.skills),
     )
@@ -120,15 +119,22 @@ def test_the_critic_is_asked(
     golden("critic", critic._prompt(context, action, proposal, trials, judged), world)
 
 
-def test_recipes_and_words_name_what_the_world_has(world: World) -> None:
-    lines = wording.recipes(world).splitlines()
-    assert len(lines) == len(world.recipes())
-    assert "`make_wood_pickaxe` (make wood_pickaxe) gives 1 wood_pickaxe; spends 1 wood" in (
-        "\n".join(lines)
-    )
+def test_the_words_of_predicates_are_listed_once_and_explained(world: World) -> None:
     words = wording.predicates(world.vocabulary())
-    assert "- unlocked(...): collect_coal, collect_diamond" in words
-    assert "sapling, stone" in words
+    assert "- `unlocked(...)`: collect_coal, collect_diamond" in words
+    assert words.count("sapling, stone") == 1
+    assert "as in `" in words
+    vocabulary = world.vocabulary()
+    explained = world.facts()
+    assert all(f"`{flag}`" in explained for flag in vocabulary.flags - {"sleeping"})
+    assert all(f"`{test}(x)`" in explained for test in vocabulary.tests)
+
+
+def test_the_example_of_a_predicate_is_one(world: World) -> None:
+    words = world.vocabulary()
+    example = re.search(r"Example: `(.+)`", wording.predicates(words))
+    assert example is not None
+    parse(example[1], words)
 
 
 def test_the_example_is_a_program_that_passes_the_check(world: World) -> None:
