@@ -33,7 +33,11 @@ class SandboxError(EngineError):
 
 
 class AgentError(EngineError):
-    """An agent gave up: no valid answer within its attempts."""
+    """An agent gave up: the task is beyond it, or it has nothing (new) to offer."""
+
+
+class NoValidAnswer(AgentError):
+    """A language model gave no valid answer within its attempts: it is too weak for its role."""
 
 
 class LlmError(EngineError):

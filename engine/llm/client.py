@@ -11,7 +11,7 @@ from typing import Protocol
 from pydantic import BaseModel
 
 from engine.config import LlmConfig
-from engine.errors import AgentError, LlmError
+from engine.errors import LlmError, NoValidAnswer
 from engine.llm.answers import Answer, InvalidReply, parse_answer
 from engine.llm.budget import Budget, Usage
 from engine.llm.failures import Failure
@@ -133,7 +133,7 @@ class LlmClient:
             read_text: makes an answer of a reply without JSON, or gives None.
 
         Raises:
-            AgentError: no valid answer within the attempts.
+            NoValidAnswer: none within the attempts.
             LlmError: the server cannot be reached, refuses, or answers garbage.
             BudgetSpent: before a call, when tokens or money are used up.
         """
@@ -156,7 +156,7 @@ class LlmClient:
                 Message("assistant", reply.text),
                 Message("user", complaint(problems)),
             ]
-        raise AgentError(
+        raise NoValidAnswer(
             f"{self.author} gave no valid answer as {role} in {ANSWER_ATTEMPTS} attempts; "
             f"the last one: {'; '.join(problems)}",
             "Try again, choose a stronger model (`llm.model`), or use `--agents rules`.",

@@ -17,6 +17,7 @@ from engine.run.approval import ask, decides_itself
 from engine.run.coding import Coder
 from engine.run.dead_loops import iteration_repeated
 from engine.run.review import reviewed
+from engine.run.rl_fallback import given_to_rl, sub_actions_or_rl, subtasks_or_task
 from engine.run.session import Session
 from skills_db.records import RunState
 
@@ -27,20 +28,30 @@ def plan_and_code(session: Session) -> None:
         if session.progress.phase == "plan":
             session.enter(RunState.PLANNING, f"iteration {session.progress.iteration}")
             _agree_on_plan(session)
-        if session.progress.phase != "code":
+        if session.progress.phase == "code":
+            _code_plan(session)
+        if session.progress.phase == "train" and (plan := given_to_rl(session)) is not None:
+            session.log(
+                "no working code came of the plan: RL is to learn what it was for", "warning"
+            )
+            session.save(PlanProposed(plan=plan), plan=plan, phase="plan")
+        if session.progress.phase not in ("plan", "code"):
             return
-        session.enter(RunState.CODING)
-        failed = _code_everything(session)
-        iteration = session.progress.iteration
-        if failed and iteration + 1 < session.config.plan_iterations:
-            verdict = f"{_listed(failed)} could not be coded: the slow agent plans anew"
-            session.save(reviewed(session, verdict, failed), phase="plan", iteration=iteration + 1)
-            continue
-        if failed:
-            session.log(f"gave up coding {_listed(failed)}; RL goes on without", "warning")
-        verdict = f"RL goes on without {_listed(failed)}" if failed else "all code works"
-        session.save(reviewed(session, verdict, failed), phase="train")
+
+
+def _code_plan(session: Session) -> None:
+    """Code what the plan marks for it; then comes training, or the next iteration."""
+    session.enter(RunState.CODING)
+    failed = _code_everything(session)
+    iteration = session.progress.iteration
+    if failed and iteration + 1 < session.config.plan_iterations:
+        verdict = f"{_listed(failed)} could not be coded: the slow agent plans anew"
+        session.save(reviewed(session, verdict, failed), phase="plan", iteration=iteration + 1)
         return
+    if failed:
+        session.log(f"gave up coding {_listed(failed)}; RL goes on without", "warning")
+    verdict = f"RL goes on without {_listed(failed)}" if failed else "all code works"
+    session.save(reviewed(session, verdict, failed), phase="train")
 
 
 # --- outer loop: the plan -------------------------------------------------------------------
@@ -90,7 +101,7 @@ def _propose(session: Session, comment: str) -> Plan:
     before = session.progress.plan
     context, agents = session.context, session.agents
     if before is None:
-        subtasks = agents.planner.subtasks(context)
+        subtasks = subtasks_or_task(session)
         names = ", ".join(subtask.name for subtask in subtasks)
         _say(session, "planner", agents.planner.author, f"{len(subtasks)} subtasks: {names}")
     else:
@@ -127,7 +138,7 @@ def _divide(session: Session, subtask: Subtask, comment: str) -> Subtask:
     if replan and not critiques:
         return subtask
     slow = session.agents.slow
-    actions = slow.sub_actions(session.context, subtask, subtask.sub_actions, critiques)
+    actions = sub_actions_or_rl(session, subtask, critiques)
     marks = ", ".join(f"{action.name} ({action.mode})" for action in actions)
     _say(session, "slow", slow.author, f"{subtask.name}: {marks}")
     return subtask.model_copy(update={"sub_actions": actions})
