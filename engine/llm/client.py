@@ -34,6 +34,9 @@ Recorder = Callable[[LlmCallRecord], None]
 ANSWER_ATTEMPTS = 4
 """The first answer and at most three more, each told what was wrong with the one before."""
 CALL_ATTEMPTS = 4
+CUT_OFF_SHOWN = 400
+"""Characters of a reply that was cut off which the model is shown again. Weak models end in an
+endless repetition, and given all of it they take it up where they left it."""
 FIRST_WAIT_SECONDS = 0.5
 
 _log = logging.getLogger(__name__)
@@ -153,7 +156,7 @@ class LlmClient:
             # Only the last attempt is shown again, so a conversation does not grow.
             conversation = [
                 *opening,
-                Message("assistant", reply.text),
+                Message("assistant", _shown_again(reply)),
                 Message("user", complaint(problems)),
             ]
         raise NoValidAnswer(
@@ -243,6 +246,13 @@ class LlmClient:
                 time=datetime.now(UTC),
             )
         )
+
+
+def _shown_again(reply: Reply) -> str:
+    """A refused reply as the model sees it; one without an end is not held up as an example."""
+    if not reply.cut_off or len(reply.text) <= CUT_OFF_SHOWN:
+        return reply.text
+    return f"{reply.text[:CUT_OFF_SHOWN]} [...]"
 
 
 def _answer_in(

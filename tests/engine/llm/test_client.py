@@ -115,6 +115,15 @@ def test_a_cut_off_answer_is_told_to_be_shorter(serve: Serve, asker: Make, fake:
     assert "cut off" in server.requests[1].text
 
 
+def test_an_endless_repetition_is_not_shown_again_whole(
+    serve: Serve, asker: Make, fake: Any
+) -> None:
+    server = serve(fake.Reply('{"name": "' + "wood_" * 500, finish="length"), GOOD)
+    ask(asker(server.base_url))
+    assert "wood_wood_" in server.requests[1].text
+    assert server.requests[1].text.count("wood_") < 100
+
+
 def test_a_refusal_without_text_goes_back(serve: Serve, asker: Make, fake: Any) -> None:
     server = serve(fake.Reply(None), GOOD)
     assert ask(asker(server.base_url)).count == 3
