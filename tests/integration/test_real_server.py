@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from engine.config import LlmConfig
 from engine.llm.client import LlmClient
@@ -29,7 +29,7 @@ class Weather(BaseModel):
     """Something even the smallest model can say."""
 
     sky: Literal["clear", "cloudy"]
-    words: tuple[str, ...] = Field(max_length=3)
+    warm: bool
 
 
 @pytest.fixture
