@@ -133,6 +133,8 @@ class RunConfig(BaseModel):
     in Monty; code that does not fit still runs in Monty. What keeps it in is a small language, a
     bound on every step and limits of the process, not Monty's wall: off unless a person allows
     it."""
+    prompts: str | None = None
+    """Folder of a person's own prompts; a file there takes the place of the shipped one."""
     llm: LlmConfig = LlmConfig()
     training: TrainingConfig = TrainingConfig()
 
@@ -168,7 +170,7 @@ class RunConfig(BaseModel):
 CHANGEABLE = frozenset(
     {
         "approve", "agents", "trials", "trial_pass_rate", "code_retries", "plan_iterations",
-        "fast_mode",
+        "fast_mode", "prompts",
     }
 )  # fmt: skip
 """Settings that a resumed run may have otherwise than before."""

@@ -54,8 +54,11 @@ def _agents(session: Session) -> Agents:
         return rules_agents(session.world)
     # openai takes most of a second to import: only a run that uses a model pays for it.
     from engine.agents.llm.agents import llm_agents
+    from engine.agents.prompts.render import PromptBook
     from engine.llm.client import LlmClient
 
+    own = session.config.prompts
+    book = PromptBook(Path(own) if own is not None else None)
     earlier = session.journal.calls(session.run_id)
     tokens = sum(call.prompt_tokens + call.completion_tokens for call in earlier)
     cost = sum(call.cost_usd for call in earlier)
@@ -73,7 +76,7 @@ def _agents(session: Session) -> Agents:
         transport=_recording(session, earlier),
     )
     recorder.has_price = client.budget.is_priced
-    return patient(session, llm_agents(session.world, client))
+    return patient(session, llm_agents(session.world, client, book))
 
 
 def _recording(session: Session, given: Sequence[LlmCallRecord]) -> Replay | None:

@@ -7,7 +7,7 @@ import logging
 from engine.agents.llm import wording
 from engine.agents.llm.answers import CritiqueAnswer
 from engine.agents.plan import CodeProposal, Critique, SubAction, Trial
-from engine.agents.prompts.render import render
+from engine.agents.prompts.render import SHIPPED, PromptBook
 from engine.agents.protocols import TaskContext
 from engine.agents.rules.critic import RulesCritic
 from engine.errors import AgentError
@@ -19,8 +19,9 @@ _log = logging.getLogger(__name__)
 class LlmCritic:
     """The rules' judgement, explained by a model where something failed."""
 
-    def __init__(self, client: LlmClient) -> None:
+    def __init__(self, client: LlmClient, book: PromptBook = SHIPPED) -> None:
         self._client = client
+        self._book = book
         self._rules = RulesCritic()
         self.author = client.author
 
@@ -46,8 +47,8 @@ class LlmCritic:
         try:
             answer = self._client.ask(
                 "critic",
-                render("system", role="critic", world=context.world.title),
-                _prompt(context, sub_action, proposal, trials, judged),
+                self._book.render("system", role="critic", world=context.world.title),
+                _prompt(context, sub_action, proposal, trials, judged, self._book),
                 CritiqueAnswer,
                 subject=sub_action.name,
             )
@@ -70,8 +71,9 @@ def _prompt(
     proposal: CodeProposal,
     trials: tuple[Trial, ...],
     judged: Critique,
+    book: PromptBook = SHIPPED,
 ) -> str:
-    return render(
+    return book.render(
         "critic",
         name=sub_action.name,
         instruction=sub_action.instruction,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from engine.agents.llm import wording
 from engine.agents.llm.answers import CodeAnswer, bare_code, code_in_text
 from engine.agents.plan import CodeProposal, SubAction
-from engine.agents.prompts.render import render
+from engine.agents.prompts.render import SHIPPED, PromptBook
 from engine.agents.protocols import CodeDraft, Feedback, TaskContext
 from engine.llm.client import LlmClient
 from engine.sandbox.language import LANGUAGE_NOTES
@@ -16,8 +16,9 @@ from engine.sandbox.language import LANGUAGE_NOTES
 class LlmFastAgent:
     """Asks for policy code; what the check, a person or the critic said goes with the question."""
 
-    def __init__(self, client: LlmClient) -> None:
+    def __init__(self, client: LlmClient, book: PromptBook = SHIPPED) -> None:
         self._client = client
+        self._book = book
         self.author = client.author
 
     def write(
@@ -41,8 +42,8 @@ class LlmFastAgent:
 
         answer = self._client.ask(
             "fast",
-            render("system", role="fast agent", world=context.world.title),
-            _prompt(context, sub_action, base, feedback),
+            self._book.render("system", role="fast agent", world=context.world.title),
+            _prompt(context, sub_action, base, feedback, self._book),
             CodeAnswer,
             subject=sub_action.name,
             check=check,
@@ -52,15 +53,21 @@ class LlmFastAgent:
 
 
 def _prompt(
-    context: TaskContext, sub_action: SubAction, base: CodeProposal | None, feedback: Feedback
+    context: TaskContext,
+    sub_action: SubAction,
+    base: CodeProposal | None,
+    feedback: Feedback,
+    book: PromptBook = SHIPPED,
 ) -> str:
     world = context.world
-    revision = render("fast_first")
+    revision = book.render("fast_first")
     if base is not None:
-        revision = render(
-            "fast_again", code=wording.numbered(base.code), reason=wording.reason(feedback)
+        revision = book.render(
+            "fast_again",
+            code=wording.numbered(base.code),
+            reason=wording.reason(feedback, base.code, book),
         )
-    return render(
+    return book.render(
         "fast",
         name=sub_action.name,
         instruction=sub_action.instruction,
@@ -71,7 +78,7 @@ def _prompt(
         stub=world.stub().strip(),
         facts=world.facts(),
         language=LANGUAGE_NOTES,
-        example=wording.example(world),
+        example=wording.example(world, book),
         skills=wording.skills(context.skills, with_code=True),
         revision=revision,
     )

@@ -8,7 +8,7 @@ from engine.agents.llm import wording
 from engine.agents.llm.answers import SubtasksAnswer
 from engine.agents.llm.checks import broken
 from engine.agents.plan import Plan, Subtask
-from engine.agents.prompts.render import render
+from engine.agents.prompts.render import SHIPPED, PromptBook
 from engine.agents.protocols import TaskContext
 from engine.llm.client import LlmClient
 
@@ -16,8 +16,9 @@ from engine.llm.client import LlmClient
 class LlmPlanner:
     """Asks for subtasks and checks their names, order and predicates."""
 
-    def __init__(self, client: LlmClient) -> None:
+    def __init__(self, client: LlmClient, book: PromptBook = SHIPPED) -> None:
         self._client = client
+        self._book = book
         self.author = client.author
 
     def subtasks(self, context: TaskContext) -> tuple[Subtask, ...]:
@@ -28,12 +29,12 @@ class LlmPlanner:
             LlmError, BudgetSpent: see `LlmClient.ask`.
         """
         world, task = context.world, context.task
-        prompt = render(
+        prompt = self._book.render(
             "planner",
             task=task.words,
             success=task.success,
             facts=world.facts(),
-            predicates=wording.predicates(world.vocabulary()),
+            predicates=wording.predicates(world.vocabulary(), self._book),
             skills=wording.skills(context.skills),
         )
 
@@ -50,7 +51,7 @@ class LlmPlanner:
             wrong = f"the last subtask {last.name!r} must have the success `{task.success}`"
             return (wrong, *broken(plan, world))
 
-        system = render("system", role="task planner", world=world.title)
+        system = self._book.render("system", role="task planner", world=world.title)
         answer = self._client.ask(
             "planner", system, prompt, SubtasksAnswer, subject=task.words, check=check
         )

@@ -9,7 +9,7 @@ from engine.agents.llm.answers import SubActionsAnswer
 from engine.agents.llm.checks import broken
 from engine.agents.plan import Critique, Plan, SubAction, Subtask
 from engine.agents.plan_choices import rename_choices
-from engine.agents.prompts.render import render
+from engine.agents.prompts.render import SHIPPED, PromptBook
 from engine.agents.protocols import TaskContext
 from engine.llm.client import LlmClient
 
@@ -21,8 +21,9 @@ class LlmSlowAgent:
     training frames of the whole plan stay within what there is.
     """
 
-    def __init__(self, client: LlmClient) -> None:
+    def __init__(self, client: LlmClient, book: PromptBook = SHIPPED) -> None:
         self._client = client
+        self._book = book
         self.author = client.author
         self._task = ""
         self._given: dict[str, tuple[SubAction, ...]] = {}
@@ -48,8 +49,8 @@ class LlmSlowAgent:
         def check(answer: SubActionsAnswer) -> Sequence[str]:
             return _problems(context, subtask, answer.sub_actions, others, frames)
 
-        system = render("system", role="slow agent", world=context.world.title)
-        prompt = _prompt(context, subtask, earlier, critiques, others, frames)
+        system = self._book.render("system", role="slow agent", world=context.world.title)
+        prompt = _prompt(context, subtask, earlier, critiques, others, frames, self._book)
         answer = self._client.ask(
             "slow", system, prompt, SubActionsAnswer, subject=subtask.name, check=check
         )
@@ -64,16 +65,17 @@ def _prompt(
     critiques: tuple[Critique, ...],
     others: Mapping[str, tuple[SubAction, ...]],
     frames: int,
+    book: PromptBook = SHIPPED,
 ) -> str:
     world = context.world
-    history = render("slow_first")
+    history = book.render("slow_first")
     if earlier:
-        history = render(
+        history = book.render(
             "slow_again",
             earlier=wording.sub_actions(earlier),
             critiques=wording.critiques(critiques),
         )
-    return render(
+    return book.render(
         "slow",
         task=context.task.words,
         name=subtask.name,
@@ -82,7 +84,7 @@ def _prompt(
         facts=world.facts(),
         primitives=", ".join(world.primitives),
         stub=world.stub().strip(),
-        predicates=wording.predicates(world.vocabulary()),
+        predicates=wording.predicates(world.vocabulary(), book),
         skills=wording.skills(context.skills),
         frames=str(frames),
         taken=", ".join([subtask.name, *_names(others)]),

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 
 from engine.agents.plan import Critique, SubAction, Trial
-from engine.agents.prompts.render import has_prompt, render
+from engine.agents.prompts.render import SHIPPED, PromptBook
 from engine.agents.protocols import Feedback, KnownSkill
 from engine.worlds.base import Vocabulary, World
 
 _ACTIONS_SHOWN = 24
 _TRIALS_SHOWN = 8
 _SKILLS_SHOWN = 8
+_FINDING = re.compile(r"line (\d+): ")
 
 
-def predicates(words: Vocabulary) -> str:
+def predicates(words: Vocabulary, book: PromptBook = SHIPPED) -> str:
     """The grammar of predicates with the words of a world."""
     tests = [f"  - {', '.join(tests)}: {names}" for names, tests in _tests_by_names(words).items()]
-    return render(
+    return book.render(
         "predicates",
         numbers=_listed(words.numbers),
         flags=_listed(words.flags),
@@ -82,23 +84,23 @@ def trials(found: Iterable[Trial]) -> str:
     return "\n".join(lines) or "- none"
 
 
-def example(world: World) -> str:
+def example(world: World, book: PromptBook = SHIPPED) -> str:
     """A program that works in the world, where there is one to show."""
     name = f"example_{world.name}"
-    return render(name) if has_prompt(name) else "none for this world"
+    return book.render(name) if book.has(name) else "none for this world"
 
 
-def reason(feedback: Feedback) -> str:
-    """Why the version before was not good enough."""
+def reason(feedback: Feedback, code: str, book: PromptBook = SHIPPED) -> str:
+    """Why the version before, with this code, was not good enough."""
     parts = []
     if feedback.diagnostics:
-        parts.append(render("reason_check", findings=feedback.diagnostics))
+        parts.append(book.render("reason_check", findings=findings(feedback.diagnostics, code)))
     if feedback.comment:
-        parts.append(render("reason_person", comment=feedback.comment))
+        parts.append(book.render("reason_person", comment=feedback.comment))
     if feedback.critique is not None:
         critique = feedback.critique
         parts.append(
-            render(
+            book.render(
                 "reason_critique",
                 verdict=verdict(critique),
                 failure=critique.typical_failure or "none",
@@ -108,6 +110,18 @@ def reason(feedback: Feedback) -> str:
             )
         )
     return "\n\n".join(parts) or "It has to be done better."
+
+
+def findings(diagnostics: str, code: str) -> str:
+    """Findings of the check, each with the line of code that it is about."""
+    lines = code.split("\n")
+    told = []
+    for finding in diagnostics.split("\n"):
+        found = _FINDING.match(finding)
+        number = int(found[1]) if found else 0
+        about = lines[number - 1].strip() if 0 < number <= len(lines) else ""
+        told.append(f"{finding}\n    in: {about}" if about else finding)
+    return "\n".join(told)
 
 
 def numbered(code: str) -> str:

@@ -106,8 +106,3 @@ def _is_shipped(name: str) -> bool:
 def _names() -> list[str]:
     files = (path.name for path in resources.files(_FOLDER).iterdir())
     return sorted(name.removesuffix(".md") for name in files if name.endswith(".md"))
-
-
-def has_prompt(name: str) -> bool:
-    """Whether there is a shipped prompt of that name."""
-    return SHIPPED.has(name)

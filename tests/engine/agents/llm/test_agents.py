@@ -5,14 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from engine.agents.llm.agents import llm_agents
 from engine.agents.plan import CodeProposal, Critique, Plan, SubAction, Subtask, Trial
 from engine.agents.plan_edit import problems
+from engine.agents.prompts.render import PromptBook
 from engine.agents.protocols import Feedback, TaskContext
+from engine.config import LlmConfig
 from engine.errors import AgentError, LlmError
+from engine.llm.client import LlmClient
 from engine.sandbox.pool import Sandbox
 from engine.worlds.base import World
 
@@ -242,3 +247,32 @@ def test_a_server_that_refuses_is_the_runs_affair(
     played = play(lambda _request: fake.Reply(status=401))
     with pytest.raises(LlmError, match="refused the key"):
         played.agents.planner.subtasks(replace(context, training_frames=1))
+
+
+def test_agents_ask_with_a_persons_own_prompts(
+    fake: Any,
+    world: World,
+    context: TaskContext,
+    subtask: Subtask,
+    action: SubAction,
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "system.md").write_text("You are the {{role}} of Bo's house.\n")
+    (tmp_path / "predicates.md").write_text("Flags: {{flags}}\n")
+    book = PromptBook(tmp_path)
+    texts = []
+    with fake.serving(
+        in_turn(fake, subtasks(part("pick", PICKAXE)), actions(action, {}))
+    ) as server:
+        client = LlmClient(
+            LlmConfig(base_url=server.base_url, model="m", api_key_env="TEST_KEY"),
+            env={"TEST_KEY": "sk-1234567"},
+        )
+        agents = llm_agents(world, client, book)
+        agents.planner.subtasks(context)
+        agents.slow.sub_actions(context, subtask, (), ())
+        texts = [request.text for request in server.requests]
+        client.close()
+    assert "the task planner of Bo's house" in texts[0]
+    assert "the slow agent of Bo's house" in texts[1]
+    assert all("Flags: danger" in text and "No arithmetic" not in text for text in texts)
