@@ -48,6 +48,8 @@ class Subtask(Record):
     goal: str
     success: str
     depends_on: tuple[Identifier, ...] = ()
+    reuses: tuple[Identifier, ...] = ()
+    """Skills of the library that do all or part of it, as the planner wants it."""
     sub_actions: tuple[SubAction, ...] = ()
 
 

@@ -104,6 +104,7 @@ def _propose(session: Session, comment: str) -> Plan:
         subtasks = subtasks_or_task(session)
         names = ", ".join(subtask.name for subtask in subtasks)
         _say(session, "planner", agents.planner.author, f"{len(subtasks)} subtasks: {names}")
+        _say_reuse(session, subtasks)
     else:
         subtasks = before.subtasks
     plan = Plan(
@@ -129,6 +130,16 @@ def _propose(session: Session, comment: str) -> Plan:
         _say(session, "slow", agents.slow.author, "I have no other plan; you may edit this one.")
     session.save(PlanProposed(plan=plan), plan=plan)
     return plan
+
+
+def _say_reuse(session: Session, subtasks: Sequence[Subtask]) -> None:
+    """Tell which skills of the library the planner wants used again."""
+    versions = {skill.name: skill.version for skill in session.context.skills}
+    for subtask in subtasks:
+        reused = ", ".join(f"`{name}` v{versions[name]}" for name in subtask.reuses)
+        if reused:
+            author = session.agents.planner.author
+            _say(session, "planner", author, f"{subtask.name}: reuses skill {reused}")
 
 
 def _divide(session: Session, subtask: Subtask, comment: str) -> Subtask:

@@ -15,11 +15,16 @@ class SubtaskAnswer(Record):
     goal: str = Field(min_length=1)
     success: str = Field(min_length=1)
     depends_on: tuple[Identifier, ...]
+    reuses: tuple[Identifier, ...] = ()
 
     def subtask(self) -> Subtask:
         """The record of the plan."""
         return Subtask(
-            name=self.name, goal=self.goal, success=self.success, depends_on=self.depends_on
+            name=self.name,
+            goal=self.goal,
+            success=self.success,
+            depends_on=self.depends_on,
+            reuses=self.reuses,
         )
 
 

@@ -45,14 +45,26 @@ class LlmPlanner:
                 author=self.author,
                 subtasks=tuple(item.subtask() for item in answer.subtasks),
             )
+            wrongs = [*_unknown_skills(context, answer), *broken(plan, world)]
             last = answer.subtasks[-1]
             if "".join(last.success.split()) == "".join(task.success.split()):
-                return broken(plan, world)
+                return wrongs
             wrong = f"the last subtask {last.name!r} must have the success `{task.success}`"
-            return (wrong, *broken(plan, world))
+            return (wrong, *wrongs)
 
         system = self._book.render("system", role="task planner", world=world.title)
         answer = self._client.ask(
             "planner", system, prompt, SubtasksAnswer, subject=task.words, check=check
         )
         return tuple(item.subtask() for item in answer.subtasks)
+
+
+def _unknown_skills(context: TaskContext, answer: SubtasksAnswer) -> list[str]:
+    there = {skill.name for skill in context.skills}
+    return [
+        f"the subtask {item.name!r} reuses {name!r}, which is no skill that is there; "
+        f"there are: {', '.join(sorted(there)) or 'none'}"
+        for item in answer.subtasks
+        for name in item.reuses
+        if name not in there
+    ]

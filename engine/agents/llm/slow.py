@@ -80,6 +80,7 @@ def _prompt(
         task=context.task.words,
         name=subtask.name,
         goal=subtask.goal,
+        reuses=", ".join(f"`{name}`" for name in subtask.reuses) or "none",
         success=subtask.success,
         facts=world.facts(),
         primitives=", ".join(world.primitives),

@@ -276,3 +276,20 @@ def test_agents_ask_with_a_persons_own_prompts(
     assert "the task planner of Bo's house" in texts[0]
     assert "the slow agent of Bo's house" in texts[1]
     assert all("Flags: danger" in text and "No arithmetic" not in text for text in texts)
+
+
+def test_the_planner_reuses_skills_that_are_there_and_the_slow_agent_hears_of_it(
+    play: Play, fake: Any, context: TaskContext, action: SubAction
+) -> None:
+    wrong = subtasks(part("pick", PICKAXE) | {"reuses": ["eat_pig"]})
+    right = subtasks(part("pick", PICKAXE) | {"reuses": ["eat_cow"]})
+    played = play(in_turn(fake, wrong, right, actions(action, {"name": "eat_cow"})))
+    (found,) = played.agents.planner.subtasks(context)
+    assert found.reuses == ("eat_cow",)
+    assert (
+        "reuses 'eat_pig', which is no skill that is there; there are: eat_cow"
+        in (played.prompts[1])
+    )
+    (reused,) = played.agents.slow.sub_actions(context, found, (), ())
+    assert reused.name == "eat_cow"
+    assert "Skills the planner wants reused here: `eat_cow`" in played.prompts[2]
