@@ -84,7 +84,7 @@ def _prompt(
         success=subtask.success,
         facts=world.facts(),
         primitives=", ".join(world.primitives),
-        stub=world.stub().strip(),
+        functions=wording.functions(world.stub()),
         predicates=wording.predicates(world.vocabulary(), book),
         skills=wording.skills(context.skills),
         frames=str(frames),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from collections.abc import Iterable, Mapping
 
@@ -82,6 +83,18 @@ def trials(found: Iterable[Trial]) -> str:
     if len(ordered) > _TRIALS_SHOWN:
         lines.append(f"- and {len(ordered) - _TRIALS_SHOWN} more")
     return "\n".join(lines) or "- none"
+
+
+def functions(stub: str) -> str:
+    """What a stub offers, for those who plan: signatures with the first sentence about each."""
+    tree = ast.parse(stub)
+    lines = [ast.get_docstring(tree) or ""]
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef):
+            returned = "None" if node.returns is None else ast.unparse(node.returns)
+            about = " ".join((ast.get_docstring(node) or "").split()).partition(". ")[0]
+            lines.append(f"- `{node.name}({ast.unparse(node.args)}) -> {returned}`: {about}")
+    return "\n".join(lines).strip()
 
 
 def example(world: World, book: PromptBook = SHIPPED) -> str:

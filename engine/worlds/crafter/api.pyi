@@ -125,5 +125,5 @@ def enclosed() -> bool:
 
 def step_to_shelter() -> Action | None:
     """Next action towards a closed room (dug into stone or won from water, gaps closed with
-    stones); None when enclosed already or when none can be made with what the player holds and
-    remembers. Needs a wood pickaxe, unless one stone in front closes the room."""
+    stones); needs a wood pickaxe, unless one stone in front closes the room. None when enclosed
+    already or when none can be made with what the player holds and remembers."""

@@ -35,6 +35,7 @@ def golden(name: str, text: str, world: World) -> None:
     """Compare with the golden file; the world's own long texts are left to the world's tests."""
     for long, mark in (
         (world.stub().strip(), "(the stub)"),
+        (wording.functions(world.stub()), "(the functions)"),
         (world.facts(), "(the facts)"),
         (wording.predicates(world.vocabulary()), "(the predicates)"),
         (LANGUAGE_NOTES, "(the language)"),
@@ -145,3 +146,11 @@ def test_the_example_is_a_program_that_passes_the_check(world: World) -> None:
 
 def test_the_language_notes_name_every_module() -> None:
     assert all(name in LANGUAGE_NOTES for name in MODULES)
+
+
+def test_who_plans_is_told_every_function_with_one_sentence(world: World) -> None:
+    told = wording.functions(world.stub())
+    for name in world.queries | {world.primitive_function}:
+        assert f"- `{name}(" in told
+    assert "- `near(material: Material) -> bool`: Whether it stands in the 3 x 3 cells" in told
+    assert len(told) < 0.7 * len(world.stub())
