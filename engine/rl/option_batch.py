@@ -10,13 +10,14 @@ What runs at each place is up to `OptionRunner`; here frames are played, paid an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.agents.plan import ShapingTerm
 from engine.rl.decisions import Bonus, Finished, Ints, Mask, Rechoice
 from engine.rl.episodes import EpisodeSummary, SeedSource
 from engine.rl.goals import GoalTracker
@@ -49,6 +50,7 @@ class OptionBatch:
         goals: Mapping[str, str],
         task_success: str,
         bonus: Bonus | None = None,
+        shaping: Sequence[ShapingTerm] = (),
         rechoice: Rechoice | None = None,
         end_on_success: bool = False,
         on_frame: OnFrame | None = None,
@@ -60,6 +62,7 @@ class OptionBatch:
             batch: stays with whoever made it, as do the options.
             gamma: discount per env frame.
             bonus: extra reward in training; none by default, as evaluation wants it.
+            shaping: more of it, for predicates of its own; none in evaluation either.
             end_on_success: an episode is over once the task's predicate has come true.
             on_frame: called after each frame of the first place with a view of it and a caption.
             tick: called after each frame of the batch; may raise to stop everything.
@@ -72,14 +75,16 @@ class OptionBatch:
         bonus = bonus or Bonus()
         task = parse(task_success, words)
         parts = task_parts(task, words) if bonus.part else []
-        predicates = [*(parse(goal, words) for goal in goals.values()), *parts, task]
-        names = (*goals, *(f"<{part}>" for part in parts), TASK)
+        shaped = [parse(term.predicate, words) for term in shaping]
+        predicates = [*(parse(goal, words) for goal in goals.values()), *shaped, *parts, task]
+        names = (*goals, *(f"<{other}>" for other in (*shaped, *parts)), TASK)
         self._runner = OptionRunner(batch, options, rechoice or Rechoice(), predicates)
         self.observation_size = self._runner.observation_size
         self.goals = GoalTracker(names, self.size)
-        self._bonus = np.array([*[bonus.goal] * len(goals), *[0.0] * len(parts), bonus.task])
+        paid = [*[bonus.goal] * len(goals), *(term.bonus for term in shaping)]
+        self._bonus = np.array([*paid, *[0.0] * len(parts), bonus.task])
         self._part_bonus = bonus.part
-        self._parts = slice(len(goals), len(goals) + len(parts))
+        self._parts = slice(len(paid), len(paid) + len(parts))
         self.part_rates = PartRates(len(parts))
         self._goal_names = tuple(goals)
         self._gamma = gamma

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import Field
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer
 
 from engine.agents.plan import Record
 from engine.errors import EngineError
 from engine.rl.choices import Choices
 from engine.rl.decisions import Ints, Mask, Rechoice
 from engine.rl.learned_action import Entry
+from engine.rl.sight import Sight, Spans
 from engine.worlds.base import Observation, PlayerState
 
 if TYPE_CHECKING:
@@ -43,11 +44,21 @@ class PolicySpec(Record):
     """Says nothing any more; stays because the digests of stored policies count it."""
     choices: tuple[str, ...] = ()
     """What it may choose beside what the plan would do (`engine.rl.choices`); all when empty."""
+    unseen: Spans = ()
+    """What of the observation it does not see (`engine.rl.sight`)."""
     frames: int = Field(ge=0)
     """Env frames it was trained for."""
     seed: int
     """Training seed; the untrained network of the same seed is the baseline."""
     task_success: str
+
+    @model_serializer(mode="wrap")
+    def _as_before(self, serialize: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Without `unseen` where all is seen: the digests of stored policies know nothing of it."""
+        content: dict[str, Any] = serialize(self)
+        if not self.unseen:
+            content.pop("unseen", None)
+        return content
 
     @property
     def n_actions(self) -> int:
@@ -91,6 +102,7 @@ class NetworkPolicy:
         self.rechoice = spec.rechoice
         names = (*spec.primitives, *(action.name for action in spec.actions))
         self._choices = Choices(names, len(spec.actions), spec.choices)
+        self._sight = Sight(spec.unseen)
         self._rngs: dict[int, np.random.Generator] = {}
         network.set_training_mode(False)
 
@@ -141,7 +153,7 @@ class NetworkPolicy:
 
         masks = self._choices.narrow(masks, observations)
         with torch.no_grad():
-            rows = torch.from_numpy(np.ascontiguousarray(observations))
+            rows = torch.from_numpy(np.ascontiguousarray(self._sight.of(observations)))
             categorical = self.network.get_distribution(rows, masks).distribution
             if not isinstance(categorical, torch.distributions.Categorical):
                 raise TypeError(f"not one discrete action: {categorical!r}")

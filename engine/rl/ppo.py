@@ -22,6 +22,7 @@ from engine.rl.decisions import Finished
 from engine.rl.network import PlanPolicy
 from engine.rl.option_batch import OptionBatch
 from engine.rl.reward_scale import RewardScale
+from engine.rl.sight import Sight, Spans
 
 
 class SmdpPPO(MaskablePPO):
@@ -42,6 +43,7 @@ class SmdpPPO(MaskablePPO):
         batch: OptionBatch,
         *,
         choices: tuple[str, ...] = (),
+        unseen: Spans = (),
         reward_scale: RewardScale | None = None,
         **settings: Any,
     ) -> None:
@@ -49,6 +51,7 @@ class SmdpPPO(MaskablePPO):
 
         Args:
             choices: what it may choose beside what the plan would do; all when empty.
+            unseen: what of the observation it does not see (`engine.rl.sight`).
             reward_scale: brings the rewards of all decisions to one scale.
             settings: of `MaskablePPO`.
 
@@ -57,6 +60,7 @@ class SmdpPPO(MaskablePPO):
         """
         options = batch.options
         self._choices = Choices(options.names, len(options.actions), choices)
+        self._sight = Sight(unseen)
         self.reward_scale = reward_scale
         super().__init__(
             policy,
@@ -102,13 +106,14 @@ class SmdpPPO(MaskablePPO):
             if on_finished is not None:
                 on_finished(finished)
         self._close(batch.interrupt_all(forget=forget))
-        buffer.finish(values_of(self._actor, batch.observe(np.arange(batch.size))))
+        buffer.finish(values_of(self._actor, self._sight.of(batch.observe(np.arange(batch.size)))))
 
     def _choose(self, batch: OptionBatch) -> None:
         waiting = batch.waiting
         while waiting.size:
             observations, masks = batch.look(waiting)
             masks = self._choices.narrow(masks, observations)
+            observations = self._sight.of(observations)
             chosen, values, log_probs = act(self._actor, observations, masks)
             self.decisions.open(waiting, observations, chosen, values, log_probs, masks)
             waiting = batch.choose(waiting, chosen)
@@ -124,7 +129,7 @@ class SmdpPPO(MaskablePPO):
             rewards = rewards.astype(np.float32)
             discounts = finished.discounts[finished.cut].astype(np.float32)
             # One by one, as in Stable-Baselines3: a batch would round otherwise.
-            values = [values_of(self._actor, row[None])[0] for row in finished.last]
+            values = [values_of(self._actor, row[None])[0] for row in self._sight.of(finished.last)]
             rewards[finished.cut] += discounts * np.array(values, np.float32)
         self.decisions.close(finished.places, rewards, finished.discounts, finished.over)
 

@@ -13,6 +13,7 @@ from typing import Literal
 import torch
 from stable_baselines3.common.utils import set_random_seed
 
+from engine.agents.plan import ShapingTerm
 from engine.config import TrainingConfig
 from engine.events import CheckpointSaved, Event, LogLine, TrainingStarted
 from engine.rl.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
@@ -31,6 +32,7 @@ from engine.rl.policy_bundle import bundle, named
 from engine.rl.policy_file import PolicyFile, PolicySpec
 from engine.rl.ppo import SmdpPPO, linear
 from engine.rl.reward_scale import RewardScale
+from engine.rl.sight import Spans
 from engine.rl.training_state import (
     from_checkpoint,
     policy_tensors,
@@ -62,6 +64,10 @@ class TrainingJob:
     checkpoint_file: Path
     minutes: float | None = None
     """Wall-clock budget beside the frames, pauses not counted; the first to be spent ends it."""
+    shaping: tuple[ShapingTerm, ...] = ()
+    """Extra reward of the training, told by its own predicates; no evaluation knows of it."""
+    unseen: Spans = ()
+    """What of the observation the policy does not see (`engine.rl.sight`)."""
     choices: tuple[str, ...] = ()
     """What may be chosen beside what the plan would do (`engine.rl.choices`); all when empty."""
     seed_limit: int = 1_000_000
@@ -89,6 +95,10 @@ class TrainingJob:
             "seed_limit": self.seed_limit,
             "choices": self.choices,
         }
+        if self.shaping:  # checkpoints of earlier versions know nothing of it
+            content["shaping"] = [term.model_dump() for term in self.shaping]
+        if self.unseen:
+            content["unseen"] = self.unseen
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
@@ -266,6 +276,7 @@ class Trainer:
                 task=job.config.task_bonus,
                 part=job.config.part_bonus,
             ),
+            shaping=job.shaping,
             rechoice=job.rechoice,
             end_on_success=job.config.end_on_success,
             on_frame=self._on_frame,
@@ -279,6 +290,7 @@ class Trainer:
             PlanPolicy,
             batch,
             choices=self._job.choices,
+            unseen=self._job.unseen,
             reward_scale=RewardScale(batch.size) if config.normalize_rewards else None,
             learning_rate=linear(config.learning_rate, config.learning_rate_final),
             n_steps=config.n_steps,
@@ -323,6 +335,7 @@ class Trainer:
             interruption=job.rechoice.interrupt,
             recheck_frames=job.rechoice.every,
             choices=job.choices,
+            unseen=job.unseen,
             frames=counters.frames,
             seed=job.seed,
             task_success=job.task_success,

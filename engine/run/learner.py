@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.agents.executive import PlanExecutive
-from engine.agents.plan import Plan, Record
+from engine.agents.plan import Plan, Record, ShapingTerm
 from engine.config import TrainingConfig
 from engine.events import Event
 from engine.rl.control import Control, Stopped, Valve
@@ -22,6 +22,7 @@ from engine.rl.options import ProgramLoader
 from engine.rl.policies import ExecutivePolicy, Policy
 from engine.rl.policy_bundle import bound
 from engine.rl.policy_file import PolicySpec
+from engine.rl.sight import Spans
 from engine.run.eye import Eye
 from engine.telemetry import DeviceSampler
 from engine.worlds.base import World
@@ -52,6 +53,10 @@ class TrainingRequest(Record):
     seed_limit: int
     choices: tuple[str, ...] = ()
     """What may be chosen against the plan; all when empty."""
+    shaping: tuple[ShapingTerm, ...] = ()
+    """Extra reward in training only."""
+    unseen: Spans = ()
+    """What of the observation the policy does not see."""
 
     def job(self, policies: bytes = b"") -> TrainingJob:
         """The job; imports torch.
@@ -73,6 +78,8 @@ class TrainingRequest(Record):
             checkpoint_file=self.checkpoint_file,
             seed_limit=self.seed_limit,
             choices=self.choices,
+            shaping=self.shaping,
+            unseen=self.unseen,
         )
 
 

@@ -223,6 +223,13 @@ class World(Protocol):
         """Tasks with a success predicate, the default one first."""
         ...
 
+    def observation_parts(self) -> Mapping[str, tuple[int, ...]]:
+        """Parts of the observation a policy may learn without, by name: indices of their numbers.
+
+        Every index belongs to exactly one part.
+        """
+        ...
+
     def score(self, success: Mapping[str, float]) -> float:
         """The benchmark's own score (percent) from success rates in 0..1 by achievement."""
         ...

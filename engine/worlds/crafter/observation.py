@@ -18,6 +18,9 @@ from __future__ import annotations
 
 import functools
 import math
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
 import numpy as np
@@ -107,6 +110,26 @@ def observation_names() -> tuple[str, ...]:
         *(f"unlocked.{name}" for name in crafter_data().achievements),
         *(f"{target}.{feature}" for target in TARGETS for feature in _FEATURES),
     )
+
+
+@functools.cache
+def observation_parts() -> Mapping[str, tuple[int, ...]]:
+    """Indices of each part of the observation; what is remembered is a part for each target."""
+    parts: dict[str, list[int]] = {}
+    for index, name in enumerate(observation_names()):
+        parts.setdefault(_part_of(name), []).append(index)
+    return MappingProxyType({name: tuple(indices) for name, indices in parts.items()})
+
+
+def _part_of(name: str) -> str:
+    if name in _BODY:
+        return "body"
+    if name in ("x", "y"):
+        return "position"
+    if name in _TIME:
+        return "time"
+    part = re.split(r"[.\[]", name)[0]
+    return f"nearest_{part}" if part in TARGETS else part
 
 
 def observe(players: Rows, indices: NDArray[np.int64], length: int) -> Observation:

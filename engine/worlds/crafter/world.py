@@ -68,6 +68,12 @@ class CrafterWorld:
 
         return tasks()
 
+    def observation_parts(self) -> Mapping[str, tuple[int, ...]]:
+        """Parts of the observation by name."""
+        from engine.worlds.crafter.observation import observation_parts
+
+        return observation_parts()
+
     def score(self, success: Mapping[str, float]) -> float:
         """Crafter's score in percent (arXiv 2109.06780, section 3).
 

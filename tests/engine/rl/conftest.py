@@ -189,6 +189,9 @@ class ToyWorld:
     def tasks(self):
         return (TaskSpec("gems", "take three gems", "gems >= 3"),)
 
+    def observation_parts(self) -> Mapping[str, tuple[int, ...]]:
+        return {"gem": (0, 1, 2), "place": (3, 4), "one": (5,)}
+
     def score(self, success: Mapping[str, float]) -> float:
         return 100.0 * sum(success.values()) / len(self.achievements)
 
