@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.agents.llm.answers import CodeAnswer, bare_code, code_in_text
+from engine.config import TrainingConfig
 from engine.events import CodeProposed, CritiqueGiven, PlanApproved, TrialFinished
 from engine.llm.answers import InvalidReply, parse_answer
 from engine.sandbox.pool import Sandbox
@@ -191,6 +192,9 @@ def keep(story: Story, name: str, folder: Path = TRANSCRIPTS) -> tuple[Path, Pat
     )
     about = folder / f"{name}.json"
     config = {key: value for key, value in story.config.items() if key not in NOT_KEPT}
+    # Of the many settings of a training only those that were chosen: the others may come and go.
+    training = TrainingConfig.model_validate(config.get("training", {}))
+    config["training"] = training.model_dump(mode="json", exclude_defaults=True)
     kept = {"config": config, "ended": ending(story)}
     about.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
     return calls, about

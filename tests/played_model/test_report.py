@@ -71,7 +71,8 @@ def home(fake: Any, tmp_path: Path) -> Path:
     database = Database.open(f"sqlite:///{with_home / 'studio.db'}")
     run = database.journal.create_run(
         kind="task", task="collect wood", world="crafter", agents="llm",
-        config={"task": "collect wood", "agents": "llm", "trials": 2, "llm": {"model": "reader"}},
+        config={"task": "collect wood", "agents": "llm", "trials": 2, "llm": {"model": "reader"},
+                "training": {"n_envs": 4, "gamma": 1.0}},
     )  # fmt: skip
     for role, prompt, reply, error in replies:
         database.journal.record_call(
@@ -133,7 +134,7 @@ def test_a_transcript_is_kept_with_how_the_run_ended(
     kept = json.loads(about.read_text(encoding="utf-8"))
     assert [line["reply"] for line in lines] == [call["reply"] for call in story.calls]
     assert {"role", "prompt", "reply", "mode", "model"} <= lines[0].keys()
-    assert kept["config"] == {"task": "collect wood", "trials": 2}
+    assert kept["config"] == {"task": "collect wood", "trials": 2, "training": {"n_envs": 4}}
     assert kept["ended"] == {
         "state": "finished",
         "plan": [["gather_wood", "code"], ["fight", "rl"]],
