@@ -82,5 +82,5 @@ def _explain(
     session: Session, role: str, author: str, error: NoValidAnswer, consequence: str
 ) -> None:
     """Tell what the model could not do and what follows."""
-    session.emit(AgentSaid(role=role, author=author, text=f"{error.message} {consequence}"))
+    session.emit(AgentSaid(role=role, author=author, text=f"{error.message}. {consequence}"))
     session.log(f"{consequence} {error.hint}", "warning")

@@ -49,8 +49,10 @@ def _code_plan(session: Session) -> None:
         session.save(reviewed(session, verdict, failed), phase="plan", iteration=iteration + 1)
         return
     if failed:
-        session.log(f"gave up coding {_listed(failed)}; RL goes on without", "warning")
-    verdict = f"RL goes on without {_listed(failed)}" if failed else "all code works"
+        session.log(f"gave up coding {_listed(failed)}", "warning")
+        verdict = f"no working code for {_listed(failed)}: RL is what is left"
+    else:
+        verdict = "all code works" if session.progress.coded_actions() else "nothing to code"
     session.save(reviewed(session, verdict, failed), phase="train")
 
 

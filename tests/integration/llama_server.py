@@ -81,10 +81,10 @@ class Fault(Exception):
 class Cache:
     """The folder in which downloads, the built server and the note of a running one are kept."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, model: Path | None = None) -> None:
         self.root = root
         self.server = root / "bin" / ("llama-server.exe" if os.name == "nt" else "llama-server")
-        self.model = root / "model.gguf"
+        self.model = model or root / "model.gguf"
         self.source = root / "source"
         self.made = root / "build"
         self.note = root / "server.json"
@@ -271,7 +271,7 @@ def told(home: Path, run_id: str = "latest") -> dict[str, Any]:
         "completion_tokens": sum(call.completion_tokens for call in calls),
         "seconds_of_calls": round(sum(call.seconds for call in calls), 1),
         "plan": [[action["name"], action["mode"]] for action in actions],
-        "frames_of_training": run.frames,
+        "frames_of_training": (run.result or {}).get("frames", run.frames),
         "agents_changed": [p for kind, p in events if kind == AgentsChanged.KIND],
         "said": [p["text"] for kind, p in events if kind == AgentSaid.KIND],
         "warnings": [
@@ -307,7 +307,9 @@ def _base_url(cache: Cache, given: str | None) -> str:
 
 
 def _do(options: argparse.Namespace, more: Sequence[str]) -> int:
-    cache = Cache(options.cache)
+    if options.gguf is not None and not options.gguf.is_file():
+        raise Fault(f"there is no model {str(options.gguf)!r}")
+    cache = Cache(options.cache, options.gguf)
     command = options.command
     if command in ("build", "all"):
         build(cache, options.jobs)
@@ -336,6 +338,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     default = platformdirs.user_cache_path("rlgpt-studio") / "llama-server"
     parser.add_argument("--cache", type=Path, default=default, help=f"default: {default}")
     parser.add_argument("--jobs", type=int, default=2, help="compilers at the same time")
+    parser.add_argument("--gguf", type=Path, help="another model than the one of the package")
     parser.add_argument("--base-url", help="of another server, for `run`")
     parser.add_argument("--model", default=MODEL_NAME, help="name of its model")
     parser.add_argument("--home", type=Path, help="the studio's home of the run")
