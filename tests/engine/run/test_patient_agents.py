@@ -59,7 +59,7 @@ def test_trying_again_goes_on_once_the_server_is_back(bench, asked, monkeypatch)
     from engine.agents.rules.agents import rules_agents
 
     monkeypatch.setattr(
-        "engine.agents.llm.agents.llm_agents", lambda world, _client: rules_agents(world)
+        "engine.agents.llm.agents.llm_agents", lambda world, *_: rules_agents(world)
     )
     journal = bench.database.journal
     journal.decide(journal.pending(asked.id).id, "approve", by="ada")

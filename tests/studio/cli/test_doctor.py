@@ -8,6 +8,7 @@ from importlib import metadata
 
 import pytest
 
+from skills_db.schema import SCHEMA_VERSION
 from studio import doctor
 
 
@@ -93,7 +94,7 @@ def test_a_look_that_fails_is_a_finding_and_no_crash(monkeypatch, cli):
 
 def test_the_database_is_looked_at(cli, database, home):
     checks = by_name(cli("doctor", "--output", "json"))
-    assert "schema 0001, writable" in checks["database"]["detail"]
+    assert f"schema {SCHEMA_VERSION}, writable" in checks["database"]["detail"]
     database.close()
     (home / "studio.db").write_bytes(b"rubbish" * 1000)
     answer = cli("doctor", "--output", "json")
