@@ -10,6 +10,7 @@ from engine.events import AgentSaid, CodeDecided, CodeProposed, CritiqueGiven, T
 from engine.rl.watched import Watched
 from engine.run.approval import Answer, ask, decides_itself
 from engine.run.dead_loops import version_repeated
+from engine.run.history import events_of
 from engine.run.progress import CodeWork
 from engine.run.session import RunStopped, Session
 from skills_db.records import RunState
@@ -232,16 +233,11 @@ def _base_code(session: Session, proposal: CodeProposal) -> str | None:
         return None
     session.flush()
     code: str | None = None
-    after = 0
-    while rows := session.journal.events(
-        session.run_id, after=after, kinds={CodeProposed.KIND}, limit=200
-    ):
-        for row in rows:
-            earlier = row.payload["proposal"]
-            same = earlier["sub_action"] == proposal.sub_action
-            if same and earlier["version"] == proposal.base_version:
-                code = str(earlier["code"])
-        after = rows[-1].seq
+    for event in events_of(session.journal, session.run_id, {CodeProposed.KIND}):
+        earlier = event.payload["proposal"]
+        same = earlier["sub_action"] == proposal.sub_action
+        if same and earlier["version"] == proposal.base_version:
+            code = str(earlier["code"])
     return code
 
 

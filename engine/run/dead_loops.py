@@ -10,9 +10,8 @@ import ast
 
 from engine.agents.plan import CodeProposal, Plan
 from engine.events import CodeProposed, PlanApproved
+from engine.run.history import events_of
 from engine.run.session import Session
-
-_PAGE = 500
 
 
 def same_code(first: str, second: str) -> bool:
@@ -22,12 +21,14 @@ def same_code(first: str, second: str) -> bool:
 
 def version_repeated(session: Session, proposal: CodeProposal) -> int | None:
     """Number of the earlier version under the present plan that a proposal repeats, if any."""
+    session.flush()
     found = None
-    for kind, payload in _history(session, {CodeProposed.KIND, PlanApproved.KIND}):
-        if kind == PlanApproved.KIND:
+    kinds = {CodeProposed.KIND, PlanApproved.KIND}
+    for event in events_of(session.journal, session.run_id, kinds):
+        if event.kind == PlanApproved.KIND:
             found = None  # what is asked may be another thing now, for which this code is right
             continue
-        earlier = CodeProposal.model_validate(payload["proposal"])
+        earlier = CodeProposal.model_validate(event.payload["proposal"])
         is_before = earlier.version < proposal.version
         is_of_it = earlier.sub_action == proposal.sub_action
         if is_of_it and is_before and same_code(earlier.code, proposal.code):
@@ -37,21 +38,12 @@ def version_repeated(session: Session, proposal: CodeProposal) -> int | None:
 
 def iteration_repeated(session: Session, plan: Plan) -> int | None:
     """Number of the earlier iteration whose agreed plan is the same, if any."""
-    for _, payload in _history(session, {PlanApproved.KIND}):
-        earlier = Plan.model_validate(payload["plan"])
+    session.flush()
+    for event in events_of(session.journal, session.run_id, {PlanApproved.KIND}):
+        earlier = Plan.model_validate(event.payload["plan"])
         if earlier.iteration < plan.iteration and earlier.subtasks == plan.subtasks:
             return earlier.iteration
     return None
-
-
-def _history(session: Session, kinds: set[str]) -> list[tuple[str, dict[str, object]]]:
-    session.flush()
-    found: list[tuple[str, dict[str, object]]] = []
-    after = 0
-    while rows := session.journal.events(session.run_id, after=after, kinds=kinds, limit=_PAGE):
-        found += [(row.kind, dict(row.payload)) for row in rows]
-        after = rows[-1].seq
-    return found
 
 
 def _meaning(code: str) -> str:

@@ -63,8 +63,9 @@ def _agree_on_plan(session: Session) -> None:
     """Have a plan written and wait until a person agrees to one."""
     before = session.progress.plan
     plan = _unapproved(session) or _propose(session, comment="")
-    repeated = iteration_repeated(session, plan)
-    if repeated is not None and before is not None and decides_itself(session):
+    asks_nobody = before is not None and decides_itself(session)
+    repeated = iteration_repeated(session, plan) if asks_nobody else None
+    if repeated is not None:
         why = f"the plan is that of iteration {repeated} again, which failed: a dead loop"
         session.log(f"{why}; RL goes on with what works", "warning")
         kept = session.progress.iteration - 1
