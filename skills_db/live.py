@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import cast
+from typing import TypeVar, cast
 
 from sqlalchemy import select, update
+from sqlalchemy.orm import Session
 
 from skills_db.connection import Store
 from skills_db.errors import DatabaseError, NotRunning
 from skills_db.liveness import is_owned, seen_state
 from skills_db.models import Command, Completion, Frame, Run
 from skills_db.records import CommandKind, CompletionRecord, FrameRecord, RunState
+
+_Newest = TypeVar("_Newest", Frame, Completion)
 
 
 class LiveStore(Store):
@@ -69,12 +72,7 @@ class LiveStore(Store):
                 "Pass uint8 RGB rows of the full picture.",
             )
         with self._write() as session:
-            self._lock_run(session, run_id)
-            row = session.get(Frame, run_id)
-            if row is None:
-                row = Frame(run_id=run_id, seq=0)
-                session.add(row)
-            row.seq += 1
+            row = self._next(session, Frame, run_id)
             row.width, row.height, row.rgb, row.caption = width, height, rgb, caption
 
     def frame(self, run_id: str, after: int = 0) -> FrameRecord | None:
@@ -91,12 +89,7 @@ class LiveStore(Store):
     ) -> None:
         """Replaces what the run's language model has written so far."""
         with self._write() as session:
-            self._lock_run(session, run_id)
-            row = session.get(Completion, run_id)
-            if row is None:
-                row = Completion(run_id=run_id, seq=0)
-                session.add(row)
-            row.seq += 1
+            row = self._next(session, Completion, run_id)
             row.role, row.subject, row.text, row.finished = role, subject, text, finished
 
     def completion(self, run_id: str, after: int = 0) -> CompletionRecord | None:
@@ -109,3 +102,13 @@ class LiveStore(Store):
             return CompletionRecord(
                 row.run_id, row.seq, row.role, row.subject, row.text, row.finished
             )
+
+    def _next(self, session: Session, kind: type[_Newest], run_id: str) -> _Newest:
+        """The one row of a run, with the next number, to be filled anew."""
+        self._lock_run(session, run_id)
+        row = session.get(kind, run_id)
+        if row is None:
+            row = kind(run_id=run_id, seq=0)
+            session.add(row)
+        row.seq += 1
+        return row

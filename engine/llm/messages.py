@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -69,6 +69,10 @@ class Question:
         return {}
 
 
+Tell = Callable[[str], None]
+"""Hears the text of a reply so far."""
+
+
 class Transport(Protocol):
     """Who answers: a server, or a recording of one."""
 
@@ -89,14 +93,6 @@ class Transport(Protocol):
 
     def close(self) -> None:
         """Close the connections; a later call opens new ones."""
-        ...
-
-
-class Tell(Protocol):
-    """Hears the text of a reply so far."""
-
-    def __call__(self, text: str, /) -> None:
-        """So much is written."""
         ...
 
 
