@@ -61,8 +61,8 @@ class Settings:
         Args:
             changes: by name; fields of the sections are written `llm.model`, `training.n_envs`.
             task: the task in words; None: the settings' own.
-            folder: of the configuration; `prompts` and `prices.toml` in it are used if they are
-                there and no setting says otherwise.
+            folder: of the configuration; the folder `prompts` in it is used if it is there and no
+                setting says otherwise.
 
         Raises:
             ConfigError: a name that is not there, or a value that cannot work.
@@ -87,23 +87,12 @@ class Settings:
             else:
                 values[key] = value
         values["task"] = self.task if task is None else task
-        if folder is not None:
-            _use_folder(values, folder)
+        if folder is not None and (folder / "prompts").is_dir():
+            values.setdefault("prompts", str(folder / "prompts"))
         try:
             return RunConfig.model_validate(values)
         except ValidationError as error:
             raise _not_valid(error, "") from error
-
-
-def _use_folder(values: dict[str, Any], folder: Path) -> None:
-    """A person's own prompts and prices lie beside the settings file."""
-    from engine.config import LlmConfig, RunConfig
-
-    prompts, prices = folder / "prompts", folder / "prices.toml"
-    if "prompts" in RunConfig.model_fields and prompts.is_dir():
-        values.setdefault("prompts", str(prompts))
-    if "prices_file" in LlmConfig.model_fields and prices.is_file():
-        values["llm"].setdefault("prices_file", str(prices))
 
 
 _PLAIN = ("theme", "editor", "task", "world")

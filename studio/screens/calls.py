@@ -79,14 +79,6 @@ class CallsScreen(Searching[None]):
         self._draw_title(())
         self.set_interval(REFRESH_SECONDS, self.reload)
 
-    def on_screen_resume(self) -> None:
-        """Read the calls once there is something on the screen."""
-        self.reload()
-
-    def on_resize(self) -> None:
-        """Rows and page are laid out by hand for the width."""
-        self.call_after_refresh(self._draw)
-
     @work(group="calls", exclusive=True, exit_on_error=False)
     async def reload(self) -> None:
         """Read the calls; the list keeps its place."""

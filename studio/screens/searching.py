@@ -44,6 +44,18 @@ class Searching(StudioScreen[_Result]):
         """Read the list anew, for the present filter."""
         raise NotImplementedError
 
+    def _draw(self) -> None:
+        """Lay out what was read."""
+        raise NotImplementedError
+
+    def on_screen_resume(self) -> None:
+        """Read once there is something on the screen, and what came meanwhile."""
+        self.reload()
+
+    def on_resize(self) -> None:
+        """Rows, page and head are laid out by hand for the width."""
+        self.call_after_refresh(self._draw)
+
     @property
     def listed(self) -> PickList:
         """The list."""

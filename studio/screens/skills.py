@@ -78,14 +78,6 @@ class SkillsScreen(Searching[None]):
         self.listed.focus()
         self._draw_title()
 
-    def on_screen_resume(self) -> None:
-        """Skills may have been saved meanwhile."""
-        self.reload()
-
-    def on_resize(self) -> None:
-        """Rows and head are laid out by hand for the width."""
-        self.call_after_refresh(self._draw)
-
     # --- reading ------------------------------------------------------------------------------
 
     @work(group="skills", exclusive=True, exit_on_error=False)
