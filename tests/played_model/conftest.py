@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,33 +12,16 @@ import pytest
 FOLDER = Path(__file__).parent
 
 
-def _load(path: Path) -> ModuleType:
-    name = f"tests_{path.stem}"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
 @pytest.fixture(scope="session")
-def serve() -> Any:
+def serve(load: Any) -> Any:
     """The module `serve.py`."""
-    return _load(FOLDER / "serve.py")
+    return load(FOLDER / "serve.py")
 
 
 @pytest.fixture(scope="session")
-def report() -> Any:
+def report(load: Any) -> Any:
     """The module `report.py`."""
-    return _load(FOLDER / "report.py")
-
-
-@pytest.fixture(scope="session")
-def fake() -> Any:
-    """The module `tests/fake_llm.py`."""
-    return _load(FOLDER.parent / "fake_llm.py")
+    return load(FOLDER / "report.py")
 
 
 @pytest.fixture

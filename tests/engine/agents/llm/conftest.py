@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
@@ -20,23 +16,6 @@ from engine.llm.client import LlmClient
 from engine.worlds.base import World
 from engine.worlds.registry import get_world
 from skills_db.records import LlmCallRecord
-
-
-def _load(path: Path) -> ModuleType:
-    name = f"tests_{path.stem}"
-    if name not in sys.modules:
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None
-        assert spec.loader is not None
-        sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules[name])
-    return sys.modules[name]
-
-
-@pytest.fixture(scope="session")
-def fake() -> Any:
-    """The module `tests/fake_llm.py`."""
-    return _load(Path(__file__).parents[3] / "fake_llm.py")
 
 
 @pytest.fixture(scope="session")
