@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,6 +13,8 @@ Remedy = Literal["retry", "retry_once", "other_mode", "no_stream", "give_up"]
 _MAX_MESSAGE = 300
 _LONGEST_WAIT_SECONDS = 30.0
 _RETRIED = frozenset({408, 409, 429})
+_STREAM = re.compile(r"\bstream", re.IGNORECASE)
+"""Streaming itself is spoken of, not something `upstream`."""
 _MODE_REFUSED = frozenset({400, 422, 500, 501})
 
 
@@ -46,7 +49,7 @@ def explain(
             "retry_once",
         )
     if isinstance(error, openai.APIStatusError):
-        if streaming and error.status_code in _MODE_REFUSED and "stream" in str(error).lower():
+        if streaming and error.status_code in _MODE_REFUSED and _STREAM.search(str(error)):
             return Failure(f"streaming was refused: {_short(error)}", "", "no_stream")
         return _of_status(error, config, may_change_mode)
     if type(error).__module__.startswith("httpx"):  # what the package does not wrap in a stream

@@ -69,9 +69,10 @@ class _Patience:
             session.enter(*before)
 
     def _obey(self, answer: Answer, error: LlmError) -> None:
-        self.session.save()
+        # The question is closed last: a process that dies in between finds its answer again.
         if answer.decision == "modify":
             self._switch_to_rules(error.message)
+        self.session.save()
 
     def _switch_to_rules(self, why: str) -> None:
         session = self.session

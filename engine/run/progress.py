@@ -86,6 +86,8 @@ class Progress(Record):
     phase: Phase = "plan"
     iteration: int = 0
     plan: Plan | None = None
+    plan_comment: str = ""
+    """A rejection of the plan that no other plan has answered yet."""
     plan_approved_by: str | None = None
     asked: int | None = None
     """The approval request this run waits for, so that a resumed run does not ask again."""

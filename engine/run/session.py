@@ -168,7 +168,7 @@ class Session:
 
     def _obey(self, command: str) -> None:
         if command == "approve_all":
-            self.save(approve_all=True)
+            self.save(approve_all=True, asked=self.progress.asked)  # an answer stays to be read
         elif self._control == "abort":
             return
         elif command == "continue":

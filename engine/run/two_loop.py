@@ -62,7 +62,8 @@ def _code_plan(session: Session) -> None:
 def _agree_on_plan(session: Session) -> None:
     """Have a plan written and wait until a person agrees to one."""
     before = session.progress.plan
-    plan = _unapproved(session) or _propose(session, comment="")
+    comment = session.progress.plan_comment
+    plan = (None if comment else _unapproved(session)) or _propose(session, comment)
     asks_nobody = before is not None and decides_itself(session)
     repeated = iteration_repeated(session, plan) if asks_nobody else None
     if repeated is not None:
@@ -74,6 +75,8 @@ def _agree_on_plan(session: Session) -> None:
     while True:
         answer = ask(session, "plan", plan.task, {"plan": plan.model_dump(mode="json")})
         if answer.decision == "reject":
+            # Kept first: the slow agent may have a question of its own, or the process may die.
+            session.save(plan_comment=answer.comment)
             plan = _propose(session, answer.comment)
             continue
         agreed = Plan.model_validate(answer.payload["plan"])
@@ -131,7 +134,7 @@ def _propose(session: Session, comment: str) -> Plan:
         )
     if before is not None and before.subtasks == plan.subtasks:
         _say(session, "slow", agents.slow.author, "I have no other plan; you may edit this one.")
-    session.save(PlanProposed(plan=plan), plan=plan)
+    session.save(PlanProposed(plan=plan), plan=plan, plan_comment="")
     return plan
 
 

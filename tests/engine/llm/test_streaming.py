@@ -100,6 +100,15 @@ def test_a_server_that_refuses_streaming_is_asked_for_whole_replies(
     assert heard[-1] == ("slow", "fruit", GOOD, True)
 
 
+def test_a_proxy_that_speaks_of_its_upstream_does_not_end_streaming(
+    serve: Serve, asker: Make, fake: Any
+) -> None:
+    refused = fake.Reply(status=500, error="upstream request failed")
+    server = serve(refused, refused, GOOD)
+    ask(asker(server.base_url))
+    assert [request.body.get("stream") for request in server.requests] == [True, True, True]
+
+
 def test_a_person_may_stop_a_model_in_mid_reply(serve: Serve, asker: Make, fake: Any) -> None:
     class Enough(Exception):
         pass

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from engine.config import LlmConfig, RunConfig
+from engine.errors import LlmError
 from engine.run.work import FAILED, FINISHED, INTERRUPTED, WAITING
 from skills_db.records import RunState
 
@@ -80,3 +83,61 @@ def test_a_run_that_asks_nobody_fails_with_both_ways_on(bench):
     (failed,) = bench.database.journal.events(run.id, kinds={"failed"})
     assert f"resume {run.id} --set agents=rules" in failed.payload["hint"]
     assert bench.database.journal.pending(run.id) is None
+
+
+class DeadSlowAgent:
+    """Plans while its server lives: at first, or never."""
+
+    author = "m"
+
+    def __init__(self, slow, *, plans_once):
+        self.slow, self.plans_once = slow, plans_once
+
+    def sub_actions(self, context, subtask, earlier, critiques):
+        if critiques or not self.plans_once:
+            raise LlmError("the server is dead", "wait")
+        return self.slow.sub_actions(context, subtask, earlier, critiques)
+
+
+@pytest.fixture
+def slow_dies(monkeypatch):
+    """A model of which only the slow agent's server fails."""
+    from engine.agents.rules.agents import rules_agents
+
+    def use(*, plans_once):
+        def agents(world, *_):
+            slow = DeadSlowAgent(rules_agents(world).slow, plans_once=plans_once)
+            return replace(rules_agents(world), slow=slow)
+
+        monkeypatch.setattr("engine.agents.llm.agents.llm_agents", agents)
+
+    return use
+
+
+def test_a_rejected_plan_stays_rejected_while_the_server_is_dead(bench, slow_dies):
+    slow_dies(plans_once=True)
+    journal = bench.database.journal
+    run = bench.create("collect wood", agents="llm", approve="none", llm=NOBODY)
+    assert bench.work(run.id) == WAITING
+    first = journal.pending(run.id)
+    journal.decide(first.id, "reject", by="ada", comment="use fewer steps")
+    assert bench.work(run.id) == WAITING
+    question = journal.pending(run.id)
+    assert question.kind == "model"
+    journal.decide(question.id, "modify", by="ada", payload={"agents": "rules"})
+    assert bench.work(run.id) == WAITING
+    assert journal.pending(run.id).kind == "plan"
+    assert journal.pending(run.id).id != first.id
+    assert journal.run(run.id).config["agents"] == "rules"
+    assert bench.kinds(run.id).count("plan_proposed") == 2
+
+
+def test_approving_all_does_not_undo_an_answer(bench, slow_dies):
+    slow_dies(plans_once=False)
+    journal = bench.database.journal
+    run = bench.create("collect wood", agents="llm", approve="none", llm=NOBODY, trials=1)
+    assert bench.work(run.id) == WAITING
+    journal.decide(journal.pending(run.id).id, "modify", by="ada", payload={"agents": "rules"})
+    journal.send(run.id, "approve_all")
+    assert bench.work(run.id) == FINISHED
+    assert journal.run(run.id).config["agents"] == "rules"

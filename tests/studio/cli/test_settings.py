@@ -225,3 +225,10 @@ def test_a_broken_file_is_never_overwritten(file):
     with pytest.raises(ConfigError):
         save_setting(path, "theme", "gruvbox")
     assert path.read_text() == "theme = 'nord"
+
+
+def test_prompts_beside_the_settings_are_used_unless_a_setting_says_otherwise(tmp_path: Path):
+    assert Settings().run_config(folder=tmp_path).prompts is None
+    (tmp_path / "prompts").mkdir()
+    assert Settings().run_config(folder=tmp_path).prompts == str(tmp_path / "prompts")
+    assert Settings().run_config({"prompts": "/other"}, folder=tmp_path).prompts == "/other"
