@@ -1,11 +1,14 @@
-"""What every screen of the studio shares: it settles however fast the terminal is resized."""
+"""What every screen of the studio shares: it settles, and its widgets know their sizes."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from textual import events
 from textual.command import CommandPalette
 from textual.screen import ModalScreen, Screen, ScreenResultType
 
+from studio.screens.telling import TellingCompositor
 from studio.widgets.too_small import is_too_small
 
 
@@ -18,6 +21,10 @@ class StudioScreen(Screen[ScreenResultType]):
     and the studio is deaf. Here a late event counts as one of the terminal's present size, so that
     only the first layout of a size posts another event.
     """
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._compositor = TellingCompositor()
 
     async def _on_resize(self, event: events.Resize) -> None:
         was_too_small = self.has_class("-tiny") or self.has_class("-flat")

@@ -36,7 +36,8 @@ class PickList(OptionList):
         super().__init__(id=id, classes=classes)
         self._draw_row: Callable[[str, int], Content] | None = None
         self._keys: tuple[str, ...] = ()
-        self._drawn_at = 0
+        self.drawn_width = 0
+        """Cells the rows were laid out for."""
 
     @property
     def picked(self) -> str | None:
@@ -62,7 +63,7 @@ class PickList(OptionList):
 
     def on_resize(self) -> None:
         """Lay the rows out anew for another width."""
-        if self._draw_row is not None and self.row_width != self._drawn_at:
+        if self._draw_row is not None and self.row_width != self.drawn_width:
             self._draw()
 
     @property
@@ -74,7 +75,7 @@ class PickList(OptionList):
         draw, keys, width = self._draw_row, self._keys, self.row_width
         if draw is None:
             return
-        self._drawn_at = width
+        self.drawn_width = width
         before, place, scroll = self.picked, self.highlighted or 0, self.scroll_offset.y
         self.set_options(Option(draw(name, width), id=name) for name in keys)
         if keys:

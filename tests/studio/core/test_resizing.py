@@ -10,6 +10,7 @@ from textual.screen import Screen
 
 from studio.screens.dialogs import ChoiceDialog
 from studio.screens.start import StartScreen
+from studio.widgets.plan_editor import PlanList
 from studio.widgets.too_small import TooSmall
 
 LARGE, SMALL = Size(120, 40), Size(30, 8)
@@ -150,3 +151,25 @@ async def test_the_smallest_terminal_says_the_way_out(make_app, until):
         assert "ctrl+q quits" in shown
         assert "20x5 too small" in shown
         assert "needs 60x16" in shown
+
+
+async def test_a_look_before_a_layout_takes_no_resize_from_a_widget(
+    run, opened, until, monkeypatch
+):
+    """Textual takes the map of such a look for what the widgets have been told."""
+    run.ask_plan()
+    async with opened(run) as (app, pilot):
+        await pilot.resize_terminal(*LARGE)
+        rows = app.workspace.query_one(PlanList)
+        await until(pilot, lambda: rows.size.width > 50 and rows.row_width == rows.drawn_width)
+        lay_out = Screen._refresh_layout
+
+        def looked_at(screen, size=None, scroll=False):
+            screen._compositor._full_map_invalidated = True
+            assert screen._compositor.full_map
+            lay_out(screen, size, scroll)
+
+        monkeypatch.setattr(Screen, "_refresh_layout", looked_at)
+        app.workspace.query_one("#panes").styles.width = 40
+        await until(pilot, lambda: rows.size.width < 40)
+        await until(pilot, lambda: rows.row_width == rows.drawn_width)

@@ -143,7 +143,7 @@ def picture(frozen, snap_compare, until):
                 await until(pilot, lambda: not getattr(app.screen, "is_reading", False))
             for area in app.screen.query("Input, TextArea"):
                 area.cursor_blink = False
-            await pilot.pause()
+            await _still(pilot)
 
         app = make(run.id if attach else None)
         return snap_compare(app, terminal_size=size, run_before=settle)
@@ -158,6 +158,18 @@ def by_model(picture):
     config = dict(run.record.config) | {"agents": "llm"}
     run.journal.set_config(run.id, config)
     return run, compare
+
+
+async def _still(pilot, quiet=3, most=200):
+    """Wait until some looks in a row saw the same picture: a loaded machine draws late."""
+    last, same = None, 0
+    for _ in range(most):
+        await pilot.pause(0.1)
+        drawn = pilot.app.export_screenshot()
+        same = same + 1 if drawn == last else 0
+        if same == quiet:
+            return
+        last = drawn
 
 
 def _has_keys(app, kind):
