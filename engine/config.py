@@ -29,8 +29,11 @@ class LlmConfig(BaseModel):
     """Longest silence of a server: before its reply, and between the pieces of one."""
     max_tokens_total: int = Field(default=500_000, gt=0)
     max_cost_usd: float = Field(default=5.0, ge=0)
-    usd_per_million_prompt: float = Field(default=0.0, ge=0)
-    usd_per_million_completion: float = Field(default=0.0, ge=0)
+    usd_per_million_prompt: float | None = Field(default=None, ge=0)
+    """None: looked up in the tables of prices (`engine.llm.prices`)."""
+    usd_per_million_completion: float | None = Field(default=None, ge=0)
+    prices_file: str | None = None
+    """A person's own table of prices; what it does not name comes from the shipped one."""
 
 
 class TrainingConfig(BaseModel):

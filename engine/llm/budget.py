@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from engine.config import LlmConfig
 from engine.errors import BudgetSpent
+from engine.llm.prices import price_of
 
 WARN_SHARE = 0.8
 _CHARACTERS_PER_TOKEN = 4
@@ -26,7 +27,12 @@ class Budget:
     Args:
         tokens: spent before, by an earlier process of the run.
         cost_usd: likewise.
-        on_warning: hears once when `WARN_SHARE` of tokens or money is spent.
+        on_warning: hears once when `WARN_SHARE` of tokens or money is spent, and once, with the
+            first call, when nobody knows what the model costs.
+        is_charged: False where a recording answers: then no price is looked up.
+
+    Raises:
+        ConfigError: the person's own table of prices cannot be read.
     """
 
     def __init__(
@@ -35,8 +41,13 @@ class Budget:
         tokens: int = 0,
         cost_usd: float = 0.0,
         on_warning: Callable[[str], None] = lambda _text: None,
+        *,
+        is_charged: bool = True,
     ) -> None:
         self._config = config
+        known = price_of(config) if is_charged else None
+        self._price = None if known is None else known.price
+        self._price_missed = known is None
         self.tokens = tokens
         self.cost_usd = cost_usd
         self._guessed_tokens = 0
@@ -46,16 +57,27 @@ class Budget:
 
     @property
     def is_priced(self) -> bool:
-        """Whether the configuration says what tokens cost."""
-        config = self._config
-        return config.usd_per_million_prompt > 0 or config.usd_per_million_completion > 0
+        """Whether it is known what tokens cost, and that they do cost something."""
+        price = self._price
+        return price is not None and (price.prompt > 0 or price.completion > 0)
+
+    @property
+    def max_tokens(self) -> int:
+        """Tokens the run may use in all."""
+        return self._config.max_tokens_total
+
+    @property
+    def max_cost_usd(self) -> float | None:
+        """US dollars the run may spend in all; None where money is not counted."""
+        return self._config.max_cost_usd if self.is_priced else None
 
     def cost_of(self, usage: Usage) -> float:
-        """US dollars of one call by the two prices of the configuration."""
-        config = self._config
+        """US dollars of one call; 0 where nobody knows the price."""
+        price = self._price
+        if price is None:
+            return 0.0
         return (
-            usage.prompt_tokens * config.usd_per_million_prompt
-            + usage.completion_tokens * config.usd_per_million_completion
+            usage.prompt_tokens * price.prompt + usage.completion_tokens * price.completion
         ) / 1e6
 
     def add(self, usage: Usage | None, characters: int) -> Usage:
@@ -64,6 +86,7 @@ class Budget:
         Without a usage the limit is guarded by a guess from the number of characters sent and
         received; the guess is never shown as tokens or money spent.
         """
+        self._miss_price()
         if usage is None:
             self._guessed_tokens += characters // _CHARACTERS_PER_TOKEN
             self._warn()
@@ -101,6 +124,15 @@ class Budget:
         if config.max_cost_usd == 0:
             return 1.0
         return max(tokens, self.cost_usd / config.max_cost_usd)
+
+    def _miss_price(self) -> None:
+        if self._price_missed:
+            self._price_missed = False
+            self._on_warning(
+                f"no table says what {self._config.model!r} costs: its tokens are counted, money "
+                "is not. Write a prices.toml, or set `llm.usd_per_million_prompt` and "
+                "`..._completion` (0: it is free)"
+            )
 
     def _warn(self) -> None:
         share = self._share()

@@ -77,6 +77,10 @@ class LlmClient:
         on_text: hears what the model writes as it comes, from another thread.
         on_warning: hears once when most of the budget is spent.
         transport: who answers instead of the server.
+
+    Raises:
+        LlmError: the key cannot be one.
+        ConfigError: the person's own table of prices cannot be read.
     """
 
     def __init__(
@@ -95,7 +99,8 @@ class LlmClient:
         transport: Transport | None = None,
     ) -> None:
         self.config = config
-        self.budget = Budget(config, tokens_spent, cost_spent, on_warning)
+        charged = transport is None or transport.is_charged
+        self.budget = Budget(config, tokens_spent, cost_spent, on_warning, is_charged=charged)
         self.mode: Mode = MODES[0]
         self._mode_works = False
         self._run_id = run_id

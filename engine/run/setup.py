@@ -75,7 +75,7 @@ def _agents(session: Session) -> Agents:
         on_warning=lambda text: session.log(text, "warning"),
         transport=_recording(session, earlier),
     )
-    recorder.has_price = client.budget.is_priced
+    recorder.max_cost_usd = client.budget.max_cost_usd
     return patient(session, llm_agents(session.world, client, book))
 
 
@@ -121,19 +121,18 @@ class _Recorder:
         self._session = session
         self._tokens = tokens
         self._cost_usd = cost_usd
-        self.has_price = False
-        """Whether money is counted at all."""
+        self.max_cost_usd: float | None = None
+        """None where money is not counted."""
 
     def __call__(self, call: LlmCallRecord) -> None:
         self._session.journal.record_call(call)
         self._tokens += call.prompt_tokens + call.completion_tokens
         self._cost_usd += call.cost_usd
-        config = self._session.config.llm
         self._session.emit(
             TokensUsed(
                 tokens=self._tokens,
                 cost_usd=self._cost_usd,
-                max_tokens=config.max_tokens_total,
-                max_cost_usd=config.max_cost_usd if self.has_price else None,
+                max_tokens=self._session.config.llm.max_tokens_total,
+                max_cost_usd=self.max_cost_usd,
             )
         )

@@ -13,6 +13,12 @@ from engine.llm.client import LlmClient
 from skills_db.records import LlmCallRecord
 
 KEY = "sk-very-secret-0123456789"
+FREE: dict[str, Any] = {
+    "model": "test-model",
+    "api_key_env": "TEST_KEY",
+    "usd_per_million_prompt": 0.0,
+    "usd_per_million_completion": 0.0,
+}
 
 
 @pytest.fixture
@@ -36,7 +42,7 @@ class Asker:
         self.calls: list[LlmCallRecord] = []
         self.waits: list[float] = []
         self.client = LlmClient(
-            LlmConfig(base_url=base_url, model="test-model", api_key_env="TEST_KEY", **settings),
+            LlmConfig(**{**FREE, "base_url": base_url, **settings}),
             run_id="r1",
             recorder=self.calls.append,
             env=env,
