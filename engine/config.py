@@ -189,5 +189,10 @@ class Home:
         """Folder of one run: its checkpoint and its log."""
         return self.root / "runs" / run_id
 
+    @property
+    def llm_modes(self) -> Path:
+        """File that remembers which form of answer each language model server takes."""
+        return self.root / "llm_modes.json"
+
     def __repr__(self) -> str:
         return f"Home({str(self.root)!r})"

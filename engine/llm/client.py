@@ -6,6 +6,7 @@ import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Protocol
 
 from pydantic import BaseModel
@@ -26,6 +27,7 @@ from engine.llm.messages import (
     complaint,
     with_schema,
 )
+from engine.llm.modes import ModeMemory
 from engine.llm.server import Server
 from skills_db.records import LlmCallRecord
 
@@ -77,6 +79,7 @@ class LlmClient:
         on_text: hears what the model writes as it comes, from another thread.
         on_warning: hears once when most of the budget is spent.
         transport: who answers instead of the server.
+        modes_file: where the mode of answer that each server takes is remembered.
 
     Raises:
         LlmError: the key cannot be one.
@@ -97,12 +100,15 @@ class LlmClient:
         on_text: OnText = ignore_text,
         on_warning: Callable[[str], None] = _log.warning,
         transport: Transport | None = None,
+        modes_file: Path | None = None,
     ) -> None:
         self.config = config
         charged = transport is None or transport.is_charged
         self.budget = Budget(config, tokens_spent, cost_spent, on_warning, is_charged=charged)
-        self.mode: Mode = MODES[0]
+        self._memory = ModeMemory(modes_file if transport is None else None)
+        self.mode: Mode = self._memory.get(config.base_url, config.model) or MODES[0]
         self._mode_works = False
+        self._mode_is_sure = True
         self._run_id = run_id
         self._recorder = recorder
         self._wait = wait
@@ -192,10 +198,11 @@ class LlmClient:
             self.budget.require()
             outcome = self._call(role, subject, conversation, answer)
             if isinstance(outcome, Reply):
-                self._mode_works = True
+                self._keep_mode()
                 return outcome
             attempt += 1
             if outcome.remedy == "other_mode":
+                self._mode_is_sure = self._mode_is_sure and not outcome.may_pass
                 self.mode = MODES[MODES.index(self.mode) + 1]
                 attempt = 0
                 _log.debug("%s: %s; next mode: %s", self.author, outcome.message, self.mode)
@@ -205,6 +212,12 @@ class LlmClient:
                 raise LlmError(outcome.message, outcome.hint)
             asked = outcome.wait_seconds
             self._wait(FIRST_WAIT_SECONDS * 2 ** (attempt - 1) if asked is None else asked)
+
+    def _keep_mode(self) -> None:
+        """The mode worked: it stays, and unless a passing fault led to it, the next run has it."""
+        if not self._mode_works and self._mode_is_sure:
+            self._memory.put(self.config.base_url, self.config.model, self.mode)
+        self._mode_works = True
 
     def _call(
         self, role: str, subject: str, conversation: Sequence[Message], answer: type[BaseModel]

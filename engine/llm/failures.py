@@ -29,6 +29,8 @@ class Failure:
     """How long the server asked to wait."""
     partial: str = ""
     """What the model had written before."""
+    may_pass: bool = False
+    """Whether the same call may go well another time: such a refusal is not remembered."""
 
 
 def explain(
@@ -105,7 +107,8 @@ def _of_status(error: object, config: LlmConfig, may_change_mode: bool) -> Failu
             "give_up",
         )
     if may_change_mode and status in _MODE_REFUSED:
-        return Failure(f"the answer mode was refused ({status}): {said}", "", "other_mode")
+        told = f"the answer mode was refused ({status}): {said}"
+        return Failure(told, "", "other_mode", may_pass=status == 500)
     if getattr(error, "code", None) == "insufficient_quota":
         return Failure(
             f"the account at {config.base_url!r} has no credit left",

@@ -74,6 +74,7 @@ def _agents(session: Session) -> Agents:
         on_text=Writing(session.journal, session.run_id),
         on_warning=lambda text: session.log(text, "warning"),
         transport=_recording(session, earlier),
+        modes_file=session.home.llm_modes,
     )
     recorder.max_cost_usd = client.budget.max_cost_usd
     return patient(session, llm_agents(session.world, client, book))
