@@ -26,7 +26,9 @@ class LlmConfig(BaseModel):
     api_key_env: str = Field(default="OPENAI_API_KEY", pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")
     """Name of the environment variable that holds the key; a local server may need none."""
     timeout_seconds: float = Field(default=120.0, gt=0, le=86_400)
-    """Longest silence of a server: before its reply, and between the pieces of one."""
+    """Longest silence of a server before its reply, or before the whole of one not streamed."""
+    silence_seconds: float = Field(default=60.0, gt=0, le=86_400)
+    """Longest silence between the pieces of a reply that is streamed."""
     max_tokens_total: int = Field(default=500_000, gt=0)
     max_cost_usd: float = Field(default=5.0, ge=0)
     usd_per_million_prompt: float | None = Field(default=None, ge=0)

@@ -88,6 +88,17 @@ def broken_off(config: LlmConfig, partial: str, why: str = "") -> Failure:
     )
 
 
+def fell_silent(config: LlmConfig, partial: str) -> Failure:
+    """The server began a reply and then said nothing for too long."""
+    return Failure(
+        f"the server at {config.base_url!r} fell silent in mid-reply for more than "
+        f"{config.silence_seconds:g} s",
+        "Raise `llm.silence_seconds`, or look whether the server is overloaded.",
+        "retry_once",
+        partial=partial,
+    )
+
+
 def _of_status(error: object, config: LlmConfig, may_change_mode: bool) -> Failure:
     import openai
 

@@ -16,6 +16,8 @@ from engine.llm.failures import Failure
 Mode = Literal["json_schema", "json_object", "prompt"]
 MODES: tuple[Mode, ...] = ("json_schema", "json_object", "prompt")
 """From the strictest to the one every server has; a server that refuses one gets the next."""
+SCHEMA_TOLD = "\n\nAnswer with one JSON object and nothing else. Its JSON schema:\n"
+"""Stands between the first message and the schema, where the server is not told the schema."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +106,7 @@ def with_schema(
     if mode == "json_schema":
         return (first, *others)
     schema = json.dumps(strict_schema(answer), indent=1)
-    told = (
-        f"{first.content}\n\nAnswer with one JSON object and nothing else. "
-        f"Its JSON schema:\n{schema}"
-    )
-    return (Message(first.role, told), *others)
+    return (Message(first.role, f"{first.content}{SCHEMA_TOLD}{schema}"), *others)
 
 
 def complaint(problems: Sequence[str]) -> str:

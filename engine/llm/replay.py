@@ -10,7 +10,7 @@ from typing import Any
 
 from engine.errors import AgentError, ConfigError
 from engine.llm.failures import Failure
-from engine.llm.messages import Question, Reply, Tell
+from engine.llm.messages import SCHEMA_TOLD, Question, Reply, Tell
 
 HINT = "Write one: rlgpt-studio runs export-calls RUN FILE"
 _NEEDED = ("role", "prompt", "reply")
@@ -73,7 +73,8 @@ class Replay:
 
     def _take(self, question: Question) -> RecordedCall:
         of_role = [call for call in self._left if call.role == question.role]
-        exact = next((call for call in of_role if call.prompt == question.text), None)
+        asked = _without_schema(question.text)
+        exact = next((call for call in of_role if _without_schema(call.prompt) == asked), None)
         if exact is None and not of_role:
             raise AgentError(
                 f"the recording {self._source!r} has no more answers of the {question.role}",
@@ -88,6 +89,15 @@ class Replay:
         found = exact or of_role[0]
         self._left.remove(found)
         return found
+
+
+def _without_schema(prompt: str) -> str:
+    """The prompt as it is in every mode of answer: what was recorded may have been another one."""
+    before, told, after = prompt.partition(SCHEMA_TOLD)
+    if not told:
+        return prompt
+    _schema, user, rest = after.partition("\n\n## user\n")
+    return before + user + rest
 
 
 def calls_in_file(file: Path) -> tuple[RecordedCall, ...]:

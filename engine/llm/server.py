@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -11,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from engine.config import LlmConfig
 from engine.errors import LlmError
 from engine.llm.budget import Usage
-from engine.llm.failures import Failure, broken_off, explain, garbage
+from engine.llm.failures import Failure, broken_off, explain, fell_silent, garbage
 from engine.llm.keys import NO_KEY, without_key, without_key_so_far
 from engine.llm.messages import Question, Reply, Tell, storable
-from engine.llm.stream import Streamed, read_stream
+from engine.llm.stream import Draft, Streamed, read_stream
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 BETWEEN_SECONDS = 0.2
 CONNECT_SECONDS = 5.0
 OPENAI_URL = "https://api.openai.com"
+
+
+class _SilenceError(Exception):
+    """Nothing has come for too long since the reply began."""
 
 
 class Server:
@@ -98,24 +103,30 @@ class Server:
             **question.response_format,
         )
         gone = threading.Event()
+        draft = Draft()
 
         def read() -> Any:
             if not streams:
                 return create()
             with create(stream=True, stream_options={"include_usage": True}) as chunks:
                 return read_stream(
-                    chunks, lambda text: tell(without_key_so_far(text, self._key)), gone.is_set
+                    chunks,
+                    lambda text: tell(without_key_so_far(text, self._key)),
+                    draft,
+                    gone.is_set,
                 )
 
-        response, error = self._patiently(read, gone)
+        response, error = self._patiently(read, gone, draft)
+        if isinstance(error, _SilenceError):
+            return fell_silent(self._config, storable(draft.text))
         if error is not None:
             may_change = question.may_change_mode
             found = explain(error, self._config, may_change_mode=may_change, streaming=streams)
-            return self._cleaned(found)
+            return replace(self._cleaned(found), partial=storable(draft.text))
         return self._of_stream(response) if streams else self._of_completion(response)
 
     def _patiently(
-        self, call: Callable[[], Any], gone: threading.Event
+        self, call: Callable[[], Any], gone: threading.Event, draft: Draft
     ) -> tuple[Any, Exception | None]:
         """What the call brought, or what came instead; a person may end the wait at any time."""
         answered = threading.Event()
@@ -133,6 +144,10 @@ class Server:
         try:
             while not answered.wait(BETWEEN_SECONDS):
                 self._between()
+                if draft.is_silent(self._config.silence_seconds, time.monotonic()):
+                    gone.set()
+                    self.close()
+                    return None, _SilenceError()
         except BaseException:
             gone.set()
             self.close()
@@ -143,7 +158,7 @@ class Server:
         if found.chunks == 0:
             return Failure("the server does not stream", "", "no_stream")
         if found.finish_reason is None:
-            return broken_off(self._config, found.text)
+            return broken_off(self._config, storable(found.text))
         text = storable(found.text)
         return Reply(text, found.finish_reason == "length", _usage(found.usage))
 

@@ -63,6 +63,20 @@ def test_another_prompt_gets_the_next_reply_of_the_role_with_one_warning(
     assert "not the recorded one of 'r1'" in told[0]
 
 
+@pytest.mark.parametrize("refused", [0, 1, 2])
+def test_what_was_recorded_in_another_mode_is_the_same_prompt(
+    serve: Callable[..., Any], asker: Make, fake: Any, refused: int
+) -> None:
+    server = serve(*[fake.Reply(status=400, error="no")] * refused, reply("apple"), reply("pear"))
+    recorded = asker(server.base_url)
+    assert [ask(recorded, "one"), ask(recorded, "two")] == ["apple", "pear"]
+    told: list[str] = []
+    calls = [RecordedCall(call.role, call.prompt, call.reply) for call in recorded.calls]
+    one = asker("http://127.0.0.1:9/v1", transport=Replay(calls, "r1", on_warning=told.append))
+    assert [ask(one, "two"), ask(one, "one")] == ["pear", "apple"]
+    assert told == []
+
+
 def test_a_recording_that_is_at_its_end_says_so(asker: Make, replay: Any) -> None:
     one = asker("http://127.0.0.1:9/v1", transport=replay(("one", reply("apple"))))
     ask(one, "one")

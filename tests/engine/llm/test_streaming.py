@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
 from engine.errors import LlmError
+from engine.llm.stream import Draft, read_stream
 
 KEY = "sk-very-secret-0123456789"
 GOOD = '{"fruit": "apple"}'
@@ -31,6 +33,11 @@ class Heard(list[tuple[str, str, str, bool]]):
 def heard(monkeypatch: pytest.MonkeyPatch) -> Heard:
     monkeypatch.setattr("engine.llm.stream.TELL_SECONDS", 0.0)
     return Heard()
+
+
+def chunk(content: str | None) -> Any:
+    choice = SimpleNamespace(delta=SimpleNamespace(content=content), finish_reason=None)
+    return SimpleNamespace(choices=[choice], usage=None)
 
 
 def ask(one: Any) -> Basket:
@@ -71,6 +78,7 @@ def test_a_stream_that_breaks_off_is_asked_for_again(
     assert ask(one).fruit == "apple"
     assert len(server.requests) == 2
     assert [bool(call.error) for call in one.calls] == [True, False]
+    assert [call.reply for call in one.calls] == [GOOD[:9], GOOD]
     assert one.client.budget.tokens == 15  # what broke off is not counted twice
 
 
@@ -86,6 +94,31 @@ def test_silence_in_mid_reply_ends_the_call(serve: Serve, asker: Make, fake: Any
     one = asker(serve(fake.Reply(GOOD[:9], after="silence")).base_url, timeout_seconds=0.2)
     with pytest.raises(LlmError, match=r"did not answer within 0\.2 s"):
         ask(one)
+
+
+def test_a_server_that_falls_silent_is_asked_once_more(
+    serve: Serve, asker: Make, fake: Any
+) -> None:
+    silent = fake.Reply(GOOD[:9], after="silence")
+    one = asker(serve(silent, GOOD).base_url, silence_seconds=0.1)
+    assert ask(one).fruit == "apple"
+    assert "fell silent in mid-reply for more than 0.1 s" in one.calls[0].error
+    assert [call.reply for call in one.calls] == [GOOD[:9], GOOD]
+    other = asker(serve(silent).base_url, silence_seconds=0.1)
+    with pytest.raises(LlmError, match="fell silent") as caught:
+        ask(other)
+    assert "llm.silence_seconds" in caught.value.hint
+    assert len(other.calls) == 2
+
+
+def test_silence_counts_from_the_first_text() -> None:
+    draft = Draft()
+    assert not draft.is_silent(60.0, now=1e9)
+    role, text = chunk(None), chunk("a")
+    read_stream([role, text, role], lambda _text: None, draft, clock=iter(range(9)).__next__)
+    assert draft.heard == 2  # the last chunk, though it brought no text
+    assert not draft.is_silent(60.0, now=62.0)
+    assert draft.is_silent(60.0, now=62.1)
 
 
 @pytest.mark.parametrize("status", [400, 422])
