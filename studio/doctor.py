@@ -11,11 +11,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from studio.cli_output import table
 from studio.paths import Paths, find_paths
 from studio.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from engine.config import LlmConfig
 
 Status = Literal["ok", "missing", "broken"]
 _SIGNS: Mapping[Status, str] = {"ok": "ok", "missing": "missing", "broken": "BROKEN"}
@@ -60,7 +63,7 @@ def examine(env: Mapping[str, str]) -> tuple[Check, ...]:
         lambda: _package("sandbox", "pydantic-monty"),
         _bwrap,
         _fast_mode,
-        lambda: _llm(settings, env),
+        lambda: _llm(settings, env, paths),
         lambda: _terminal(env),
         lambda: _database(paths),
         lambda: _disk(paths),
@@ -209,13 +212,16 @@ def _fast_mode() -> Check:
     return Check(name, "ok", detail) if whole else Check(name, "missing", detail, fix)
 
 
-def _llm(settings: Settings, env: Mapping[str, str]) -> Check:
-    from engine.config import LlmConfig
+def _llm(settings: Settings, env: Mapping[str, str], paths: Paths) -> Check:
+    from engine.errors import ConfigError
 
-    config = LlmConfig.model_validate(dict(settings.llm))
-    where = f"{config.model} at {config.base_url}"
-    key = env.get(config.api_key_env, "")
     name = "language model"
+    config = settings.run_config(folder=paths.config_file.parent).llm
+    try:
+        where = f"{config.model} at {config.base_url}, {_known_of(config, paths)}"
+    except ConfigError as error:
+        return Check(name, "missing", error.message, error.hint)
+    key = env.get(config.api_key_env, "")
     if not settings.llm:
         if key:
             return Check(name, "ok", f"{where}, key in {config.api_key_env} (not tried)")
@@ -230,6 +236,21 @@ def _llm(settings: Settings, env: Mapping[str, str]) -> Check:
     if answer.startswith("answers"):
         return Check(name, "ok", told)
     return Check(name, "missing", told, "Start the server, or correct [llm] of the settings.")
+
+
+def _known_of(config: LlmConfig, paths: Paths) -> str:
+    """What a model costs, and in which form its server was found to answer."""
+    from engine.config import Home
+    from engine.llm.modes import ModeMemory
+    from engine.llm.prices import price_of
+
+    known = price_of(config)
+    told = "price unknown, only tokens are counted"
+    if known is not None:
+        price = known.price
+        told = f"${price.prompt:g}/${price.completion:g} per million tokens by {known.source}"
+    mode = ModeMemory(Home(paths.home).llm_modes).get(config.base_url, config.model)
+    return told if mode is None else f"{told}, answers by {mode}"
 
 
 def _reach(base_url: str, key: str) -> str:

@@ -8,6 +8,7 @@ from importlib import metadata
 
 import pytest
 
+from engine.llm.modes import ModeMemory
 from skills_db.schema import SCHEMA_VERSION
 from studio import doctor
 
@@ -152,3 +153,21 @@ def test_a_server_is_tried_only_when_one_is_configured(cli, server, monkeypatch)
     found = language_model(cli)
     assert "not reached" in found["detail"]
     assert found["fix"]
+
+
+def test_the_model_s_price_and_mode_are_told(cli, home, monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "right")
+    detail = language_model(cli)["detail"]
+    assert "gpt-5-mini at https://api.openai.com/v1, $0.25/$2 per million tokens" in detail
+    assert "answers by" not in detail
+    memory = ModeMemory(home / "llm_modes.json")
+    memory.put("https://api.openai.com/v1", "gpt-5-mini", "json_object")
+    assert "answers by json_object" in language_model(cli)["detail"]
+    monkeypatch.setenv("RLGPT_STUDIO_LLM__MODEL", "mine")
+    assert "price unknown" in language_model(cli)["detail"]
+    table = home / "prices.toml"
+    table.write_text('[models]\n"mine" = { prompt = 1.5, completion = 3 }\n')
+    assert f"$1.5/$3 per million tokens by {table}" in language_model(cli)["detail"]
+    table.write_text("[models")
+    found = language_model(cli)
+    assert (found["status"], "is no TOML" in found["detail"]) == ("missing", True)
