@@ -97,34 +97,14 @@ def _not_valid(error: ValidationError, text: str) -> LearningProblem:
 def _check_names(
     proposal: LearningProposal, text: str, plan: Plan | None, world: World | None
 ) -> None:
-    if plan is not None:
-        coded = [action.name for action in plan.sub_actions("code")]
-        for name in proposal.actions:
-            if name not in coded:
-                raise LearningProblem(
-                    f"{name!r} is no coded action of the plan: {', '.join(coded) or 'it has none'}",
-                    _line_of(text, "actions"),
-                )
-    if world is None:
-        return
-    from engine.errors import PredicateError
-    from engine.worlds.predicate import parse
+    from engine.agents.learning_check import wrong_learning
 
-    offered = getattr(world, "observation_parts", None)
-    parts = list(offered()) if callable(offered) else None
-    for name in proposal.observation:
-        if parts is not None and name not in parts:
-            raise LearningProblem(
-                f"{name!r} is no part of what can be observed: {', '.join(parts)}",
-                _line_of(text, "observation"),
-            )
-    for term in proposal.shaping:
-        try:
-            parse(term.predicate, world.vocabulary())
-        except PredicateError as error:
-            raise LearningProblem(
-                f"the predicate {term.predicate!r}: {error.message}", _line_of(text, term.predicate)
-            ) from error
+    names = proposal.actions if plan is None else [a.name for a in plan.sub_actions("code")]
+    for wrong in wrong_learning(
+        proposal.actions, proposal.observation, proposal.shaping, coded=names, world=world
+    ):
+        place = wrong.value if wrong.field == "shaping" else wrong.field
+        raise LearningProblem(wrong.reason, _line_of(text, place))
 
 
 def _line_of(text: str, words: str) -> int:

@@ -277,6 +277,7 @@ class CrafterModel:
             "SubtasksAnswer": self._subtasks,
             "SubActionsAnswer": self._sub_actions,
             "CodeAnswer": self._code,
+            "LearningAnswer": self._learning,
             "CritiqueAnswer": self._critique,
         }
         content = json.dumps(answers[request.answer](request.text))
@@ -322,6 +323,14 @@ class CrafterModel:
         if self.slips and "birch" not in text:
             return {"code": MISTYPED_WOOD, "comment": "walks to a birch"}
         return {"code": GATHER_WOOD, "comment": "walks to the nearest tree"}
+
+    def _learning(self, _text: str) -> dict[str, Any]:
+        return {
+            "actions": ["gather_wood"],
+            "observation": [],
+            "shaping": [{"predicate": "wood >= 2", "bonus": 0.5}],
+            "reason": "Without wood there is no pickaxe.",
+        }
 
     def _critique(self, _text: str) -> dict[str, Any]:
         return {

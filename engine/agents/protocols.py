@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from engine.agents.plan import CodeProposal, Critique, SubAction, Subtask, Trial
+from engine.agents.plan import (
+    CodeProposal,
+    Critique,
+    LearningProposal,
+    ShapingTerm,
+    SubAction,
+    Subtask,
+    Trial,
+)
 from engine.worlds.base import TaskSpec, World
 
 
@@ -50,6 +58,25 @@ class CodeDraft:
     comment: str
 
 
+@dataclass(frozen=True, slots=True)
+class WorkingCode:
+    """A coded action that the learner will have."""
+
+    sub_action: SubAction
+    success_rate: float | None
+    """Over its trials; None where none of them could start."""
+
+
+@dataclass(frozen=True, slots=True)
+class LearningDraft:
+    """How to learn an rl sub-action, as the fast agent wrote it; see `LearningProposal`."""
+
+    actions: tuple[str, ...]
+    observation: tuple[str, ...]
+    shaping: tuple[ShapingTerm, ...]
+    reason: str
+
+
 class Planner(Protocol):
     """Cuts a task into subtasks with success predicates."""
 
@@ -92,7 +119,7 @@ class SlowAgent(Protocol):
 
 
 class FastAgent(Protocol):
-    """Writes policy code for one sub-action against the world's stub."""
+    """Writes policy code for one sub-action against the world's stub, or says how to learn it."""
 
     @property
     def author(self) -> str:
@@ -110,6 +137,26 @@ class FastAgent(Protocol):
 
         Raises:
             AgentError: it has nothing new to offer (the same code would fail again).
+        """
+        ...
+
+    def configure(
+        self,
+        context: TaskContext,
+        sub_action: SubAction,
+        working: tuple[WorkingCode, ...],
+        base: LearningProposal | None,
+        comment: str,
+    ) -> LearningDraft | None:
+        """How an rl sub-action is to be learnt; None for as the plan has it.
+
+        Args:
+            working: the coded actions there are.
+            base: the proposal that a person sent back, if one was.
+            comment: why it was.
+
+        Raises:
+            AgentError: it has no valid proposal.
         """
         ...
 

@@ -18,6 +18,8 @@ from engine.files import write_atomically
 from engine.rl.learned_action import Action, LearnedAction
 from engine.rl.policy_bundle import bundle, named
 from engine.rl.policy_file import PolicyFile, PolicySpec
+from engine.rl.sight import unseen_spans
+from engine.run.how_to_learn import narrowed, seen_parts
 from engine.run.learner import Trained, TrainingRequest
 from engine.run.progress import LearnedSkill
 from engine.run.session import RunStopped, Session
@@ -89,10 +91,13 @@ def request_for(
     """What a learner is asked to train, and the policies of the learned actions.
 
     Args:
-        learnt: the rl sub-actions whose choices the policy keeps to.
+        learnt: the rl sub-actions that the policy learns, as was agreed for them.
     """
     names = (*session.world.primitives, *(action.name for action in actions))
-    choices = choices_among(learnt, names)
+    proposals = session.progress.agreed_learning(learnt)
+    coded = {action.name for action in session.progress.coded_actions()}
+    others = [name for name in names if name not in coded]
+    choices = narrowed(choices_among(learnt, names), proposals, others)
     if not choices and all(action.choices for action in learnt):
         session.log("no action the plan lets RL choose is there: it may choose any", "warning")
     request = TrainingRequest(
@@ -107,6 +112,8 @@ def request_for(
         checkpoint_file=checkpoint_file,
         seed_limit=session.config.eval_seed_start,
         choices=choices,
+        shaping=tuple(term for proposal in proposals for term in proposal.shaping),
+        unseen=unseen_spans(session.world.observation_parts(), seen_parts(proposals)),
     )
     return request, bundle({}, actions)
 

@@ -21,6 +21,7 @@ from engine.run.curriculum import (
     was_stopped,
     within,
 )
+from engine.run.how_to_learn import agree_how_to_learn
 from engine.run.learner import EvaluationRequest, PolicyName, Trained
 from engine.run.review import reviewed
 from engine.run.session import RunStopped, Session
@@ -40,6 +41,7 @@ def train(session: Session) -> None:
         session.log("the plan marks nothing for RL: no training")
         session.save(phase="evaluate")
         return
+    agree_how_to_learn(session, plan)
     if session.config.training.curriculum and len(goals) > 1:
         trained = _curriculum(session, plan, goals)
     else:

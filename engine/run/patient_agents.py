@@ -10,8 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from engine.agents.plan import CodeProposal, Critique, SubAction, Subtask, Trial
-from engine.agents.protocols import Agents, CodeDraft, Feedback, TaskContext
+from engine.agents.plan import CodeProposal, Critique, LearningProposal, SubAction, Subtask, Trial
+from engine.agents.protocols import (
+    Agents,
+    CodeDraft,
+    Feedback,
+    LearningDraft,
+    TaskContext,
+    WorkingCode,
+)
 from engine.agents.rules.agents import rules_agents
 from engine.errors import LlmError
 from engine.events import AgentsChanged
@@ -125,6 +132,18 @@ class _FastAgent(_Role):
         feedback: Feedback,
     ) -> CodeDraft:
         return self._call(lambda agents: agents.fast.write(context, sub_action, base, feedback))
+
+    def configure(
+        self,
+        context: TaskContext,
+        sub_action: SubAction,
+        working: tuple[WorkingCode, ...],
+        base: LearningProposal | None,
+        comment: str,
+    ) -> LearningDraft | None:
+        return self._call(
+            lambda agents: agents.fast.configure(context, sub_action, working, base, comment)
+        )
 
 
 class _Critic(_Role):

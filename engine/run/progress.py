@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
-from engine.agents.plan import CodeProposal, Critique, Plan, Record, SubAction, Trial
+from engine.agents.plan import (
+    CodeProposal,
+    Critique,
+    LearningProposal,
+    Plan,
+    Record,
+    SubAction,
+    Trial,
+)
 from engine.rl.options import CodedAction
 
 Phase = Literal["plan", "code", "train", "evaluate", "save", "done"]
@@ -56,6 +65,18 @@ class CodeWork(Record):
         )
 
 
+class HowToLearn(Record):
+    """How one rl sub-action is to be learnt, and who agreed to it."""
+
+    sub_action: SubAction
+    proposal: LearningProposal | None = None
+    """None: as the plan has it."""
+    approved_by: str | None = None
+    """Who agreed to the proposal; None while it is asked."""
+    comment: str = ""
+    """A rejection that no other proposal has answered yet."""
+
+
 class LearnedSkill(Record):
     """An rl sub-action that was learnt as an action of later ones; its weights are a file."""
 
@@ -94,6 +115,8 @@ class Progress(Record):
     approve_all: bool = False
     """A person said *approve all from here*."""
     codes: dict[str, CodeWork] = {}
+    learning: dict[str, HowToLearn] = {}
+    """By rl sub-action."""
     learned: tuple[LearnedSkill, ...] = ()
     """With a curriculum: the skills that are learnt so far, in plan order."""
     training_frames: int = 0
@@ -111,6 +134,15 @@ class Progress(Record):
     def with_(self, **changes: Any) -> Progress:
         """A copy with some fields changed, validated."""
         return Progress.model_validate({**dict(self), **changes})
+
+    def agreed_learning(self, sub_actions: Iterable[SubAction]) -> tuple[LearningProposal, ...]:
+        """How these rl sub-actions are learnt; one that asks for nothing where the plan says it."""
+        return tuple(
+            how.proposal
+            if (how := self.learning.get(action.name)) and how.proposal and how.approved_by
+            else LearningProposal(sub_action=action.name, version=1, author="plan")
+            for action in sub_actions
+        )
 
     def coded_actions(self) -> tuple[CodedAction, ...]:
         """The usable coded actions in plan order."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from engine.agents.plan import Identifier, Record, SubAction, Subtask
+from engine.agents.plan import Identifier, Record, ShapingTerm, SubAction, Subtask
 from engine.llm.answers import fenced_block
 
 
@@ -45,6 +45,15 @@ class CodeAnswer(Record):
 
     code: str = Field(min_length=1)
     comment: str
+
+
+class LearningAnswer(Record):
+    """The fast agent's answer about an rl sub-action."""
+
+    actions: tuple[Identifier, ...] = Field(max_length=80)
+    observation: tuple[str, ...] = Field(max_length=40)
+    shaping: tuple[ShapingTerm, ...] = Field(max_length=8)
+    reason: str = Field(min_length=1)
 
 
 class CritiqueAnswer(Record):

@@ -6,9 +6,16 @@ from collections.abc import Sequence
 
 from engine.agents.llm import wording
 from engine.agents.llm.answers import CodeAnswer, bare_code, code_in_text
-from engine.agents.plan import CodeProposal, SubAction
+from engine.agents.llm.configure import ask_how_to_learn
+from engine.agents.plan import CodeProposal, LearningProposal, SubAction
 from engine.agents.prompts.render import SHIPPED, PromptBook
-from engine.agents.protocols import CodeDraft, Feedback, TaskContext
+from engine.agents.protocols import (
+    CodeDraft,
+    Feedback,
+    LearningDraft,
+    TaskContext,
+    WorkingCode,
+)
 from engine.llm.client import LlmClient
 from engine.sandbox.language import LANGUAGE_NOTES
 
@@ -50,6 +57,19 @@ class LlmFastAgent:
             read_text=code_in_text,
         )
         return CodeDraft(bare_code(answer.code), answer.comment.strip())
+
+    def configure(
+        self,
+        context: TaskContext,
+        sub_action: SubAction,
+        working: tuple[WorkingCode, ...],
+        base: LearningProposal | None,
+        comment: str,
+    ) -> LearningDraft:
+        """How to learn an rl sub-action; see `ask_how_to_learn`."""
+        return ask_how_to_learn(
+            self._client, self._book, context, sub_action, working, base, comment
+        )
 
 
 def _prompt(

@@ -6,9 +6,9 @@ import ast
 import re
 from collections.abc import Iterable, Mapping
 
-from engine.agents.plan import Critique, SubAction, Trial
+from engine.agents.plan import Critique, LearningProposal, SubAction, Trial
 from engine.agents.prompts.render import SHIPPED, PromptBook
-from engine.agents.protocols import Feedback, KnownSkill
+from engine.agents.protocols import Feedback, KnownSkill, WorkingCode
 from engine.worlds.base import Vocabulary, World
 
 _ACTIONS_SHOWN = 24
@@ -60,6 +60,28 @@ def given(others: Mapping[str, Iterable[SubAction]]) -> str:
         for name, actions in others.items()
     ]
     return "\n".join(lines) or "none"
+
+
+def working(codes: Iterable[WorkingCode]) -> str:
+    """Coded actions a learner has, one a line."""
+    lines = [
+        f"- `{code.sub_action.name}` until `{code.sub_action.success}` "
+        f"({_rate(code.success_rate)}): {code.sub_action.instruction}"
+        for code in codes
+    ]
+    return "\n".join(lines) or "none"
+
+
+def learning(proposal: LearningProposal) -> str:
+    """How something was to be learnt, one field a line."""
+    terms = [f"`{term.predicate}` +{term.bonus:g}" for term in proposal.shaping]
+    fields = {
+        "actions": ", ".join(proposal.actions) or "[]",
+        "observation": ", ".join(proposal.observation) or "[]",
+        "shaping": ", ".join(terms) or "[]",
+        "reason": proposal.reason,
+    }
+    return "\n".join(f"- `{name}`: {value}" for name, value in fields.items())
 
 
 def critiques(found: Iterable[Critique]) -> str:
@@ -141,6 +163,10 @@ def numbered(code: str) -> str:
     """Code with line numbers, as findings and trials name them."""
     lines = code.rstrip("\n").split("\n")
     return "\n".join(f"{number:3d} {line}".rstrip() for number, line in enumerate(lines, 1))
+
+
+def _rate(rate: float | None) -> str:
+    return "never tried" if rate is None else f"{rate:.0%} success"
 
 
 def _trial(trial: Trial) -> str:

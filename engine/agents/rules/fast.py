@@ -7,8 +7,8 @@ went wrong. The state of a version is read back from the code itself, so nothing
 
 from __future__ import annotations
 
-from engine.agents.plan import CodeProposal, SubAction
-from engine.agents.protocols import CodeDraft, Feedback, TaskContext
+from engine.agents.plan import CodeProposal, LearningProposal, SubAction
+from engine.agents.protocols import CodeDraft, Feedback, TaskContext, WorkingCode
 from engine.agents.rules.planner import AUTHOR
 from engine.agents.rules.programs import ProgramWriter
 from engine.agents.rules.variants import Variant, change, read_variant
@@ -54,6 +54,17 @@ class RulesFastAgent:
             f"the rules have nothing new for {base.sub_action!r} after version {base.version}",
             "edit the code, mark the sub-action rl, or use `--agents llm`",
         )
+
+    def configure(
+        self,
+        context: TaskContext,
+        sub_action: SubAction,
+        working: tuple[WorkingCode, ...],
+        base: LearningProposal | None,
+        comment: str,
+    ) -> None:
+        """As the plan has it: the rules' choices, all that is observed, no shaping."""
+        del context, sub_action, working, base, comment
 
 
 def _with_warning(comment: str, base: CodeProposal) -> str:

@@ -48,6 +48,9 @@ class Waverer:
         action = ("noop", "move_left")[self.asked % 2]
         return CodeDraft(CODE.replace("noop", action), f"attempt {self.asked}")
 
+    def configure(self, *_about):
+        return None
+
 
 class Stubborn:
     """Has one plan and no other."""

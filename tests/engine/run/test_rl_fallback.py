@@ -62,6 +62,9 @@ class Useless:
         self.asked += 1
         return CodeDraft(USELESS.replace("waited", f"waited {self.asked}"), "waits")
 
+    def configure(self, *_about):
+        return None
+
 
 @pytest.fixture
 def roles(monkeypatch):

@@ -30,7 +30,7 @@ def test_all_may_be_left_out(kit, world):
     [
         ("actions = [", "not valid TOML", 0),
         ("actions = []\nreward = 3", "there is no 'reward'", 2),
-        ('actions = ["fly"]', "'fly' is no coded action of the plan: gather_wood", 1),
+        ('actions = ["fly"]', "'fly' is no coded action there is: known are gather_wood", 1),
         ('actions = "fly"', "actions cannot be 'fly'", 1),
         ('\n[[shaping]]\npredicate = "stone >="\nbonus = 1', "the predicate 'stone >='", 3),
         ('[[shaping]]\npredicate = "stone >= 1"\nbonus = -1', "cannot be -1", 1),

@@ -14,7 +14,7 @@ from engine.agents.llm.agents import llm_agents
 from engine.agents.plan import CodeProposal, Critique, Plan, SubAction, Subtask, Trial
 from engine.agents.plan_edit import problems
 from engine.agents.prompts.render import PromptBook
-from engine.agents.protocols import Feedback, TaskContext
+from engine.agents.protocols import Feedback, LearningDraft, TaskContext, WorkingCode
 from engine.config import LlmConfig
 from engine.errors import AgentError, LlmError
 from engine.llm.client import LlmClient
@@ -293,3 +293,23 @@ def test_the_planner_reuses_skills_that_are_there_and_the_slow_agent_hears_of_it
     (reused,) = played.agents.slow.sub_actions(context, found, (), ())
     assert reused.name == "eat_cow"
     assert "Skills the planner wants reused here: `eat_cow`" in played.prompts[2]
+
+
+def test_what_cannot_be_learnt_from_goes_back_to_the_fast_agent(
+    play: Any, fake: Any, context: TaskContext, action: SubAction
+) -> None:
+    wrong = {
+        "actions": ["gather_wod"],
+        "observation": ["sonar"],
+        "shaping": [{"predicate": "love >= 1", "bonus": 1}],
+        "reason": "It helps.",
+    }
+    right = {"actions": ["gather_wood"], "observation": ["body"], "shaping": [], "reason": " So. "}
+    played = play(fake.in_turn(*(json.dumps(one) for one in (wrong, right))))
+    learnt = action.model_copy(update={"name": "survive", "mode": "rl"})
+    draft = played.agents.fast.configure(context, learnt, (WorkingCode(action, 1.0),), None, "")
+    assert draft == LearningDraft(("gather_wood",), ("body",), (), "So.")
+    assert "did you mean 'gather_wood'?" in played.prompts[1]
+    assert "'sonar' is no part of the observation there is: known are view" in played.prompts[1]
+    assert "the predicate 'love >= 1'" in played.prompts[1]
+    assert [call.role for call in played.calls] == ["fast", "fast"]

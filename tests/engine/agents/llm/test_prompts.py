@@ -13,10 +13,18 @@ from pathlib import Path
 
 import pytest
 
-from engine.agents.llm import critic, fast, slow, wording
-from engine.agents.plan import CodeProposal, Critique, SubAction, Subtask, Trial
+from engine.agents.llm import configure, critic, fast, slow, wording
+from engine.agents.plan import (
+    CodeProposal,
+    Critique,
+    LearningProposal,
+    ShapingTerm,
+    SubAction,
+    Subtask,
+    Trial,
+)
 from engine.agents.prompts.render import render
-from engine.agents.protocols import Feedback, TaskContext
+from engine.agents.protocols import Feedback, TaskContext, WorkingCode
 from engine.agents.rules.critic import RulesCritic
 from engine.sandbox.language import LANGUAGE_NOTES, MODULES
 from engine.sandbox.pool import Sandbox
@@ -107,6 +115,27 @@ def test_the_fast_agent_is_asked(
     golden("fast_after_trials", fast._prompt(context, action, proposal, feedback), world)
     feedback = Feedback(diagnostics="line 2: act() is wrong", comment="Too timid.")
     golden("fast_after_words", fast._prompt(context, action, proposal, feedback), world)
+
+
+def test_the_fast_agent_is_asked_how_to_learn(
+    context: TaskContext, world: World, action: SubAction
+) -> None:
+    learnt = action.model_copy(
+        update={"name": "survive", "mode": "rl", "budget": 20_000, "choices": ("gather_wood",)}
+    )
+    other = action.model_copy(update={"name": "rest", "instruction": "Sleep till morning."})
+    working = (WorkingCode(action, 0.9), WorkingCode(other, None))
+    golden("learning_first", configure.prompt(context, learnt, working), world)
+    before = LearningProposal(
+        sub_action="survive",
+        version=1,
+        observation=("view", "body"),
+        shaping=(ShapingTerm(predicate="wood >= 2", bonus=0.5),),
+        reason="Wood comes first.",
+        author="llm:test-model",
+    )
+    again = configure.prompt(context, learnt, (), before, "Reward nothing but the task.")
+    golden("learning_again", again, world)
 
 
 def test_the_critic_is_asked(

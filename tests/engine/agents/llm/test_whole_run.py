@@ -53,7 +53,10 @@ def test_a_model_leads_a_run_from_task_to_skill(
     ]
     assert "gather_wood" in [skill["name"] for skill in result["skills"]]
     assert result["agents"] == "llm:test-model"
-    assert [call.role for call in calls] == ["planner", "slow", "slow", "fast", "fast"]
+    assert [call.role for call in calls] == ["planner", "slow", "slow", "fast", "fast", "fast"]
+    (decided,) = [event.payload for event in events if event.kind == "learning_decided"]
+    assert decided["proposal"]["shaping"] == [{"predicate": "wood >= 2", "bonus": 0.5}]
+    assert decided["proposal"]["author"] == "llm:test-model"
     assert result["tokens"] == sum(call.prompt_tokens + call.completion_tokens for call in calls)
     logged = " ".join(str(event.payload.get("text")) for event in events if event.kind == "log")
     assert "birch" in logged
