@@ -14,6 +14,7 @@ from engine.agents.protocols import WorkingCode
 from engine.errors import AgentError
 from engine.events import Event, LearningDecided, LearningProposed
 from engine.run.approval import ask
+from engine.run.patient_agents import RULES
 from engine.run.progress import HowToLearn
 from engine.run.session import Session
 from skills_db.records import RunState
@@ -70,7 +71,8 @@ def _propose(
 ) -> HowToLearn:
     """The fast agent's proposal, or the plan's way where it has none that can stand."""
     session.checkpoint_stop()
-    session.enter(RunState.CODING, f"how to learn {sub_action.name}")
+    if session.config.agents != RULES:  # who have an answer at once
+        session.enter(RunState.CODING, f"how to learn {sub_action.name}")
     try:
         proposal = _drafted(session, sub_action, base, comment)
     except AgentError as error:

@@ -8,6 +8,7 @@ import pytest
 import safetensors.numpy
 
 from engine.agents.plan import Plan, SubAction, Subtask
+from engine.agents.rules.agents import rules_agents
 from engine.config import RunConfig, TrainingConfig
 from engine.events import CheckpointSaved, TrainingMetrics, TrainingStarted
 from engine.rl.learned_action import LearnedEntry
@@ -78,6 +79,7 @@ class Desk:
         self.policy_file = folder / "policy.safetensors"
         self.count = type("Count", (), {"frames": 0})()
         self.context = type("Context", (), {"task": type("Task", (), {"success": "wood >= 9"})()})()
+        self.agents = rules_agents(self.world)
         self.events, self.logs, self.states = [], [], []
         self.wish = "go"
 
@@ -97,6 +99,9 @@ class Desk:
         return self.wish
 
     def training_stopped(self):
+        pass
+
+    def checkpoint_stop(self):
         pass
 
     @property
