@@ -75,6 +75,8 @@ KEYS: tuple[Key, ...] = (
         "Ask the language model once more", show=True),
     Key("decide.use_rules", "u", "Rules agents", "decide", "use_rules",
         "Let the rules agents go on with the run, without a model", show=True),
+    Key("decide.as_proposed", "u", "As proposed", "decide", "as_proposed",
+        "Take your edit back: what is asked is as it was proposed", show=True),
     Key("decide.edit", "e", "Edit", "decide", "edit", "Edit what is shown in place", show=True),
     Key("decide.reject", "r", "Reject", "decide", "reject",
         "Send it back with a comment", show=True),

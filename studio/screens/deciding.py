@@ -48,6 +48,15 @@ class Deciding(CodeReading):
             return ""
         return "Your edit of the code is not sent along; the fast agent writes the code anew."
 
+    @property
+    def is_edited(self) -> bool:
+        """True when code that is asked is another than the one proposed."""
+        return self.model.asks("code") and self.model.edited is not None
+
+    def take_edit_back(self) -> None:
+        """What is asked is as it was proposed."""
+        self.model.edited = None
+
     def edit_asked(self, approval: ApprovalRecord) -> None:
         """Begin to edit what is asked."""
         if approval.kind == "code":
@@ -63,6 +72,7 @@ class Deciding(CodeReading):
             "approve": asked and not failing,
             "try_again": asked and failing,
             "use_rules": asked and failing,
+            "as_proposed": asked and self.is_edited,
             "edit": asked and not saving and not failing,
             "reject": asked and not saving and not failing,
             "save_nothing": asked and saving,
@@ -115,6 +125,13 @@ class Deciding(CodeReading):
         if not self.shows_asked():
             self.bring_up_asked()
         self.edit_asked(approval)
+
+    def action_as_proposed(self) -> None:
+        """Take the person's edit back."""
+        self.take_edit_back()
+        self.app.toast("Your edit was taken back; this is what was proposed.")
+        self.redraw()
+        self.refresh_bindings()
 
     @work(group="decide")
     async def action_reject(self) -> None:

@@ -84,6 +84,20 @@ class Questions(Deciding):
             return "Your edit is not sent along; the fast agent proposes anew."
         return super().unsent_words(approval)
 
+    @property
+    def is_edited(self) -> bool:
+        """True when what is asked is other than proposed, also when it cannot stand."""
+        if self.model.asks("learning"):
+            return self.learning.text is not None
+        return super().is_edited
+
+    def take_edit_back(self) -> None:
+        """What is asked is as it was proposed."""
+        if self.model.asks("learning"):
+            self.learning.take_back()
+        else:
+            super().take_edit_back()
+
     def edit_asked(self, approval: ApprovalRecord) -> None:
         """Edit how to learn as text, or what `Deciding` edits."""
         if approval.kind == "learning":

@@ -98,6 +98,11 @@ class LearningView(Vertical):
                 self.text = None
         self._draw()
 
+    def take_back(self) -> None:
+        """Forget the person's text."""
+        self.text = self.problem = None
+        self._draw()
+
     def begin_edit(self) -> None:
         """Edit it as text, in place."""
         if self.proposal is None or self.editing:

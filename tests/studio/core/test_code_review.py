@@ -154,6 +154,23 @@ async def test_an_edit_that_is_no_python_is_refused(run, opened, until):
         assert "with your edit: a approves it" in notice(app)
 
 
+async def test_a_kept_edit_can_be_taken_back(run, opened, until):
+    run.approve_plan()
+    asked = run.ask_code()
+    async with opened(run) as (app, pilot):
+        await pilot.press("e")
+        area = app.screen.query_one("#edit-body", TextArea)
+        await until(pilot, lambda: app.screen.focused is area)
+        area.text = "def run() -> str:\n    return 'mine'\n"
+        await pilot.press("ctrl+s")
+        await until(pilot, lambda: app.workspace.model.edited is not None)
+        await pilot.press("u")
+        await until(pilot, lambda: "your edit" not in notice(app))
+        await pilot.press("a")
+        await until(pilot, lambda: run.journal.approval(asked.id).decision is not None)
+    assert run.journal.approval(asked.id).decision == "approve"
+
+
 async def test_findings_are_readable_above_the_code_also_in_a_diff(run, opened, kit):
     run.approve_plan()
     run.emit(CodeProposed(proposal=kit.proposal(1)))

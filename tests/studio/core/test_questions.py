@@ -166,7 +166,7 @@ async def test_how_to_learn_is_edited_as_text(run, opened, until, kit):
         area = view.query_one(TextArea)
         area.load_text(area.text.replace('"dig_stone"', '"fly"'))
         await pilot.press("ctrl+s")
-        assert "'fly' is no coded action of the plan" in shown(view)
+        assert "'fly' is no coded action there is" in shown(view)
         await pilot.press("a")
         await pilot.pause()
         assert run.journal.approval(asked.id).decision is None
@@ -195,6 +195,22 @@ async def test_an_edit_given_up_changes_nothing(run, opened, until, kit):
         await pilot.press("escape")
         assert not view.editing
         assert view.text is None
+        await pilot.press("a")
+        record = await decided(pilot, until, run, asked)
+    assert record.decision == "approve"
+
+
+async def test_a_kept_edit_can_be_taken_back(run, opened, until, kit):
+    asked = ask_learning(run, kit)
+    async with opened(run, size=(80, 24)) as (app, pilot):
+        view = app.workspace.query_one(LearningView)
+        await pilot.press("u", "e")
+        view.query_one(TextArea).load_text("nonsense")
+        await pilot.press("ctrl+s")
+        assert view.problem is not None
+        await pilot.press("u")
+        assert (view.text, view.problem) == (None, None)
+        assert "Diamonds lie deep." in shown(view)
         await pilot.press("a")
         record = await decided(pilot, until, run, asked)
     assert record.decision == "approve"
