@@ -29,6 +29,9 @@ class LlmConfig(BaseModel):
     """Longest silence of a server before its reply, or before the whole of one not streamed."""
     silence_seconds: float = Field(default=60.0, gt=0, le=86_400)
     """Longest silence between the pieces of a reply that is streamed."""
+    images: bool = False
+    """Send the critic a picture of the last frame of the first failed trial; only for models that
+    take images. A server that refuses it is asked without."""
     max_tokens_total: int = Field(default=500_000, gt=0)
     max_cost_usd: float = Field(default=5.0, ge=0)
     usd_per_million_prompt: float | None = Field(default=None, ge=0)

@@ -6,6 +6,7 @@ Test modules cannot import each other here; a conftest loads this file by its pa
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 import threading
@@ -15,6 +16,8 @@ from dataclasses import dataclass, field
 from email.message import Message
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
+
+PNG_URL = "data:image/png;base64,"
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,23 @@ class Request:
     @property
     def text(self) -> str:
         """All messages, one after the other."""
-        return "\n".join(str(message["content"]) for message in self.body.get("messages", ()))
+        return "\n".join(part["text"] for part in self._parts if part["type"] == "text")
+
+    @property
+    def pictures(self) -> list[bytes]:
+        """PNG files of all messages."""
+        urls = [part["image_url"]["url"] for part in self._parts if part["type"] == "image_url"]
+        assert all(url.startswith(PNG_URL) for url in urls)
+        return [base64.b64decode(url.removeprefix(PNG_URL), validate=True) for url in urls]
+
+    @property
+    def _parts(self) -> list[dict[str, Any]]:
+        parts: list[dict[str, Any]] = []
+        for message in self.body.get("messages", ()):
+            content = message["content"]
+            plain = not isinstance(content, list)
+            parts += [{"type": "text", "text": str(content)}] if plain else content
+        return parts
 
     @property
     def mode(self) -> str:
@@ -258,6 +277,14 @@ def run() -> str:
         act(step)
     return "out of patience"
 '''
+TIRED = '''\
+"""Rest instead of gathering."""
+
+
+def run() -> str:
+    act("noop")
+    return "too tired to gather"
+'''
 MISTYPED_WOOD = GATHER_WOOD.replace('approach("tree")', 'approach("birch")')
 
 
@@ -265,11 +292,13 @@ class CrafterModel:
     """A script that answers planner, slow agent, fast agent and critic in crafter.
 
     The plan is to gather wood by code and to learn the rest. With `slips`, the first code has a
-    type error, so that the check's findings must come back before it is mended.
+    type error, so that the check's findings must come back before it is mended. With `idles`, the
+    first code does nothing, so that the critic must be heard first.
     """
 
-    def __init__(self, *, slips: bool = False) -> None:
+    def __init__(self, *, slips: bool = False, idles: bool = False) -> None:
         self.slips = slips
+        self.idles = idles
 
     def __call__(self, request: Request) -> Reply:
         """The reply to one request."""
@@ -322,6 +351,8 @@ class CrafterModel:
     def _code(self, text: str) -> dict[str, Any]:
         if self.slips and "birch" not in text:
             return {"code": MISTYPED_WOOD, "comment": "walks to a birch"}
+        if self.idles and "too tired" not in text:
+            return {"code": TIRED, "comment": "rests"}
         return {"code": GATHER_WOOD, "comment": "walks to the nearest tree"}
 
     def _learning(self, _text: str) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
+from engine.agents.last_frame import LastFrame
 from engine.agents.plan import (
     CodeProposal,
     Critique,
@@ -176,8 +177,13 @@ class Critic(Protocol):
         proposal: CodeProposal,
         trials: tuple[Trial, ...],
         pass_rate: float,
+        last_frame: LastFrame | None = None,
     ) -> Critique:
-        """Success rate by program, typical failure, and a suggestion for the next version."""
+        """Success rate by program, typical failure, and a suggestion for the next version.
+
+        Args:
+            last_frame: of the first failed trial, for a critic that can look at it.
+        """
         ...
 
 

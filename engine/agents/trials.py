@@ -18,9 +18,12 @@ from engine.rl.options import (
     OptionExecution,
     ProgramLoader,
 )
-from engine.rl.watched import OnFrame
+from engine.rl.watched import OnFrame, Watched
 from engine.worlds.base import World, WorldEnv
 from engine.worlds.predicate import Predicate, parse
+
+OnEnd = Callable[[Watched, Trial], None]
+"""Takes the episode as a trial left it, and the trial."""
 
 PROLOGUE_FRAMES = 1500
 """Env frames to bring about a precondition before another seed is tried."""
@@ -71,6 +74,7 @@ class TrialRunner:
         *,
         seeds: Sequence[int],
         on_frame: OnFrame | None = None,
+        on_end: OnEnd | None = None,
         should_stop: Callable[[], bool] | None = None,
     ) -> None:
         """Prepare; nothing runs yet.
@@ -79,6 +83,7 @@ class TrialRunner:
             seeds: one trial each; further ones are tried beyond the largest.
             on_frame: called after each env step with the environment and a caption; captions of
                 the way to the precondition begin with `prologue`.
+            on_end: called after each trial whose precondition was brought about.
             should_stop: asked every few env steps; when true, no more trials are yielded.
         """
         self._world = world
@@ -86,6 +91,7 @@ class TrialRunner:
         self._plan = plan
         self._seeds = tuple(seeds)
         self._on_frame = on_frame
+        self._on_end = on_end
         self._should_stop = should_stop
         self._starts: dict[tuple[int, frozenset[str], str], _Start] = {}
         self._polls = 0
@@ -147,7 +153,7 @@ class TrialRunner:
         before = dict(stage.env.player.terms())
         end, actions, conclusive = stage.attempt()
         after = stage.env.player.terms()
-        return Trial(
+        trial = Trial(
             sub_action=action.name,
             version=action.version,
             index=index,
@@ -163,6 +169,9 @@ class TrialRunner:
                 if value != before[name] and name not in _CLOCKS
             },
         )
+        if self._on_end is not None:
+            self._on_end(stage.env, trial)
+        return trial
 
     def _start(self, stage: _Stage, action: CodedAction, index: int, seed: int) -> _Start:
         approved = frozenset(f"{h.name}:{code_hash(h.code)}" for h in stage.helpers)

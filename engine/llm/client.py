@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Protocol
@@ -28,6 +29,7 @@ from engine.llm.messages import (
     with_schema,
 )
 from engine.llm.modes import ModeMemory
+from engine.llm.picture import Picture
 from engine.llm.server import Server
 from skills_db.records import LlmCallRecord
 
@@ -74,10 +76,12 @@ class LlmClient:
         env: where the key's environment variable is looked up; the process's own by default.
         tokens_spent: of the budget, by earlier processes of the run.
         cost_spent: likewise, in US dollars.
+        pictures_refused: whether the server refused a picture in an earlier process of the run.
         wait: sleeps between attempts.
         between: called a few times a second while a call is out; what it raises ends the call.
         on_text: hears what the model writes as it comes, from another thread.
-        on_warning: hears once when most of the budget is spent.
+        on_warning: hears once when most of the budget is spent, and once when the server refuses
+            pictures.
         transport: who answers instead of the server.
         modes_file: where the mode of answer that each server takes is remembered.
 
@@ -95,6 +99,7 @@ class LlmClient:
         env: Mapping[str, str] | None = None,
         tokens_spent: int = 0,
         cost_spent: float = 0.0,
+        pictures_refused: bool = False,
         wait: Callable[[float], None] = time.sleep,
         between: Callable[[], None] = lambda: None,
         on_text: OnText = ignore_text,
@@ -109,10 +114,12 @@ class LlmClient:
         self.mode: Mode = self._memory.get(config.base_url, config.model) or MODES[0]
         self._mode_works = False
         self._mode_is_sure = True
+        self._sends_pictures = config.images and not pictures_refused
         self._run_id = run_id
         self._recorder = recorder
         self._wait = wait
         self._on_text = on_text
+        self._on_warning = on_warning
         self._key = None if transport is not None else find_key(config, env)
         self._transport = transport or Server(config, self._key, between)
 
@@ -132,6 +139,7 @@ class LlmClient:
         answer: type[Answer],
         *,
         subject: str = "",
+        picture: Picture | None = None,
         check: Callable[[Answer], Sequence[str]] = lambda _answer: (),
         read_text: Callable[[str], Answer | None] = lambda _text: None,
     ) -> Answer:
@@ -143,6 +151,7 @@ class LlmClient:
             prompt: what it is asked.
             answer: the type of the answer.
             subject: what it is about, for those who follow what is written.
+            picture: goes with the prompt where `llm.images` is on and the server takes pictures.
             check: problems of a well-formed answer, in words; none means it is accepted.
             read_text: makes an answer of a reply without JSON, or gives None.
 
@@ -151,7 +160,7 @@ class LlmClient:
             LlmError: the server cannot be reached, refuses, or answers garbage.
             BudgetSpent: before a call, when tokens or money are used up.
         """
-        opening = [Message("system", system), Message("user", prompt)]
+        opening = [Message("system", system), Message("user", prompt, picture)]
         conversation = opening
         problems: Sequence[str] = ()
         for _ in range(ANSWER_ATTEMPTS):
@@ -200,6 +209,9 @@ class LlmClient:
             if isinstance(outcome, Reply):
                 self._keep_mode()
                 return outcome
+            if outcome.remedy == "no_picture":
+                self._refuse_pictures(outcome)
+                continue
             attempt += 1
             if outcome.remedy == "other_mode":
                 self._mode_is_sure = self._mode_is_sure and not outcome.may_pass
@@ -219,10 +231,20 @@ class LlmClient:
             self._memory.put(self.config.base_url, self.config.model, self.mode)
         self._mode_works = True
 
+    def _refuse_pictures(self, refusal: Failure) -> None:
+        """No picture is sent from here on; that is said once."""
+        self._sends_pictures = False
+        self._on_warning(
+            f"{self.config.model!r}: {refusal.message}; this run goes on without pictures. Set "
+            "`llm.images` to false, or choose a model that takes images"
+        )
+
     def _call(
         self, role: str, subject: str, conversation: Sequence[Message], answer: type[BaseModel]
     ) -> Reply | Failure:
         """One call, recorded whatever comes of it."""
+        if not self._sends_pictures:
+            conversation = [replace(message, picture=None) for message in conversation]
         question = Question(
             role,
             self.mode,

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.config import LlmConfig
+from engine.llm.picture import without_data
 
-Remedy = Literal["retry", "retry_once", "other_mode", "no_stream", "give_up"]
+Remedy = Literal["retry", "retry_once", "other_mode", "no_stream", "no_picture", "give_up"]
 
 _MAX_MESSAGE = 300
 _LONGEST_WAIT_SECONDS = 30.0
@@ -16,6 +17,13 @@ _RETRIED = frozenset({408, 409, 429})
 _STREAM = re.compile(r"\bstream", re.IGNORECASE)
 """Streaming itself is spoken of, not something `upstream`."""
 _MODE_REFUSED = frozenset({400, 422, 500, 501})
+PICTURE_REFUSED = "the call with a picture was refused"
+"""Begins the error of such a call; a later process of the run knows by it to send none."""
+_PICTURE_REFUSED = frozenset({400, 413, 415, 422})
+"""Faults of what was sent; with a picture in it that is the first suspect, whatever is said."""
+_MAY_BE_PICTURE = frozenset({404, 500, 501})
+_MODE = re.compile(r"response_format|json|schema", re.IGNORECASE)
+_PICTURE = re.compile(r"image|picture|vision|multi-?modal|mmproj|\bcontent\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +42,19 @@ class Failure:
 
 
 def explain(
-    error: Exception, config: LlmConfig, *, may_change_mode: bool = False, streaming: bool = False
+    error: Exception,
+    config: LlmConfig,
+    *,
+    may_change_mode: bool = False,
+    streaming: bool = False,
+    with_picture: bool = False,
 ) -> Failure:
     """The failure behind an exception of the `openai` package, or of the HTTP client below it.
 
     Args:
         may_change_mode: whether a refusal may be one of the answer mode.
         streaming: whether the reply was to come in pieces.
+        with_picture: whether a picture was sent.
     """
     import openai
 
@@ -53,7 +67,7 @@ def explain(
     if isinstance(error, openai.APIStatusError):
         if streaming and error.status_code in _MODE_REFUSED and _STREAM.search(str(error)):
             return Failure(f"streaming was refused: {_short(error)}", "", "no_stream")
-        return _of_status(error, config, may_change_mode)
+        return _of_status(error, config, may_change_mode, with_picture)
     if type(error).__module__.startswith("httpx"):  # what the package does not wrap in a stream
         return broken_off(config, "", _short(error))
     if isinstance(error, openai.APIConnectionError):
@@ -99,7 +113,9 @@ def fell_silent(config: LlmConfig, partial: str) -> Failure:
     )
 
 
-def _of_status(error: object, config: LlmConfig, may_change_mode: bool) -> Failure:
+def _of_status(
+    error: object, config: LlmConfig, may_change_mode: bool, with_picture: bool
+) -> Failure:
     import openai
 
     assert isinstance(error, openai.APIStatusError)
@@ -110,6 +126,8 @@ def _of_status(error: object, config: LlmConfig, may_change_mode: bool) -> Failu
             f"Set the environment variable {config.api_key_env} to a valid key.",
             "give_up",
         )
+    if with_picture and _is_of_picture(status, str(error), may_change_mode):
+        return Failure(f"{PICTURE_REFUSED} ({status}): {said}", "", "no_picture")
     if status == 404:
         return Failure(
             f"the server at {config.base_url!r} does not know the model {config.model!r} (404)",
@@ -140,6 +158,14 @@ def _of_status(error: object, config: LlmConfig, may_change_mode: bool) -> Failu
     )
 
 
+def _is_of_picture(status: int, said: str, may_change_mode: bool) -> bool:
+    """Whether the picture that was sent is what the server does not take."""
+    if _PICTURE.search(said):
+        return status in _PICTURE_REFUSED | _MAY_BE_PICTURE
+    is_of_mode = may_change_mode and _MODE.search(said) is not None
+    return status in _PICTURE_REFUSED and not is_of_mode
+
+
 def _asked_wait(header: str | None) -> float | None:
     try:
         return min(max(float(header or ""), 0.0), _LONGEST_WAIT_SECONDS)
@@ -148,4 +174,4 @@ def _asked_wait(header: str | None) -> float | None:
 
 
 def _short(error: BaseException) -> str:
-    return " ".join(str(error).split())[:_MAX_MESSAGE]
+    return " ".join(without_data(str(error)).split())[:_MAX_MESSAGE]

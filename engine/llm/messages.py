@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from engine.llm.answers import strict_schema
 from engine.llm.budget import Usage
 from engine.llm.failures import Failure
+from engine.llm.picture import PICTURE_TOLD, Picture
 
 Mode = Literal["json_schema", "json_object", "prompt"]
 MODES: tuple[Mode, ...] = ("json_schema", "json_object", "prompt")
@@ -26,6 +27,27 @@ class Message:
 
     role: Literal["system", "user", "assistant"]
     content: str
+    picture: Picture | None = None
+
+    @property
+    def told(self) -> str:
+        """All its words."""
+        picture = self.picture
+        return self.content if picture is None else f"{self.content}{PICTURE_TOLD}{picture.words}"
+
+    @property
+    def recorded(self) -> str:
+        """The message as it is recorded: a mark stands for the picture."""
+        return self.told if self.picture is None else f"{self.told}\n{self.picture.mark}"
+
+    @property
+    def sent(self) -> dict[str, Any]:
+        """The message as it goes out; one without a picture is plain text, as every server has."""
+        content: str | list[dict[str, Any]] = self.told
+        if self.picture is not None:
+            image = {"type": "image_url", "image_url": {"url": self.picture.url}}
+            content = [{"type": "text", "text": self.told}, image]
+        return {"role": self.role, "content": content}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +76,12 @@ class Question:
     @property
     def text(self) -> str:
         """All messages, one after the other, as they are recorded."""
-        return "\n\n".join(f"## {m.role}\n{m.content}" for m in self.messages)
+        return "\n\n".join(f"## {m.role}\n{m.recorded}" for m in self.messages)
+
+    @property
+    def has_picture(self) -> bool:
+        """Whether a picture goes out with it."""
+        return any(message.picture is not None for message in self.messages)
 
     @property
     def response_format(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from typing import Any
 from engine.errors import AgentError, ConfigError
 from engine.llm.failures import Failure
 from engine.llm.messages import SCHEMA_TOLD, Question, Reply, Tell
+from engine.llm.picture import without_pictures
 
 HINT = "Write one: rlgpt-studio runs export-calls RUN FILE"
 _NEEDED = ("role", "prompt", "reply")
@@ -73,8 +74,9 @@ class Replay:
 
     def _take(self, question: Question) -> RecordedCall:
         of_role = [call for call in self._left if call.role == question.role]
-        asked = _without_schema(question.text)
-        exact = next((call for call in of_role if _without_schema(call.prompt) == asked), None)
+        exact = _same(of_role, question.text, _without_schema) or _same(
+            of_role, question.text, _bare
+        )
         if exact is None and not of_role:
             raise AgentError(
                 f"the recording {self._source!r} has no more answers of the {question.role}",
@@ -89,6 +91,20 @@ class Replay:
         found = exact or of_role[0]
         self._left.remove(found)
         return found
+
+
+def _same(
+    calls: Iterable[RecordedCall], prompt: str, read: Callable[[str], str]
+) -> RecordedCall | None:
+    """The first call whose prompt reads as this one does."""
+    asked = read(prompt)
+    return next((call for call in calls if read(call.prompt) == asked), None)
+
+
+def _bare(prompt: str) -> str:
+    """The prompt as it is in every mode and without pictures: a recorded server may have refused
+    them, or the one who plays it back has them off."""
+    return without_pictures(_without_schema(prompt))
 
 
 def _without_schema(prompt: str) -> str:

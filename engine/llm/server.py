@@ -99,7 +99,7 @@ class Server:
         create: Callable[..., Any] = partial(
             self._openai().chat.completions.create,
             model=self._config.model,
-            messages=[{"role": m.role, "content": m.content} for m in question.messages],
+            messages=[message.sent for message in question.messages],
             **question.response_format,
         )
         gone = threading.Event()
@@ -120,8 +120,13 @@ class Server:
         if isinstance(error, _SilenceError):
             return fell_silent(self._config, storable(draft.text))
         if error is not None:
-            may_change = question.may_change_mode
-            found = explain(error, self._config, may_change_mode=may_change, streaming=streams)
+            found = explain(
+                error,
+                self._config,
+                may_change_mode=question.may_change_mode,
+                streaming=streams,
+                with_picture=question.has_picture,
+            )
             return replace(self._cleaned(found), partial=storable(draft.text))
         return self._of_stream(response) if streams else self._of_completion(response)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engine.agents.last_frame import FirstFailure
 from engine.agents.plan import CodeProposal, Critique, Plan, SubAction, Trial
 from engine.agents.protocols import CodeDraft, Feedback, KnownSkill
 from engine.agents.trials import TrialRunner
@@ -28,12 +29,14 @@ class Coder:
     def __init__(self, session: Session, plan: Plan) -> None:
         self._session = session
         self._shown = 0
+        self._first_failure = FirstFailure()
         self._runner = TrialRunner(
             session.world,
             session.sandbox,
             plan,
             seeds=range(TRIAL_SEED_START, TRIAL_SEED_START + session.config.trials),
             on_frame=self._show,
+            on_end=self._look,
             should_stop=lambda: session.control() in ("abort", "stop_and_keep"),
         )
 
@@ -127,6 +130,7 @@ class Coder:
         session, proposal, action = self._session, work.proposal, work.sub_action
         session.enter(RunState.TRIALS, f"{action.name} version {proposal.version}")
         self._shown = 0
+        self._first_failure = FirstFailure()
         trials: list[Trial] = []
         for trial in self._runner.run(action, proposal, session.progress.coded_actions()):
             trials.append(trial)
@@ -136,7 +140,12 @@ class Coder:
         if len(trials) < session.config.trials:
             raise RunStopped
         judged = session.agents.critic.judge(
-            session.context, action, proposal, tuple(trials), session.config.trial_pass_rate
+            session.context,
+            action,
+            proposal,
+            tuple(trials),
+            session.config.trial_pass_rate,
+            self._first_failure.last_frame,
         )
         done = work.model_copy(
             update={
@@ -157,6 +166,12 @@ class Coder:
             self._session.show_paced(env, caption, SHOWN_FRAMES_PER_SECOND)
         else:
             self._session.show(env, caption)
+
+    def _look(self, episode: Watched, trial: Trial) -> None:
+        """Keep what the critic may be shown; nothing is drawn for one that takes no pictures."""
+        config = self._session.config
+        if config.llm.images and config.agents != "rules":
+            self._first_failure.look(episode, trial)
 
     # --- keep ---------------------------------------------------------------------------
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from engine.agents.last_frame import LastFrame
 from engine.agents.plan import CodeProposal, Critique, LearningProposal, SubAction, Subtask, Trial
 from engine.agents.protocols import (
     Agents,
@@ -154,9 +155,12 @@ class _Critic(_Role):
         proposal: CodeProposal,
         trials: tuple[Trial, ...],
         pass_rate: float,
+        last_frame: LastFrame | None = None,
     ) -> Critique:
         return self._call(
-            lambda agents: agents.critic.judge(context, sub_action, proposal, trials, pass_rate)
+            lambda agents: agents.critic.judge(
+                context, sub_action, proposal, trials, pass_rate, last_frame
+            )
         )
 
 

@@ -56,6 +56,7 @@ def _agents(session: Session) -> Agents:
     from engine.agents.llm.agents import llm_agents
     from engine.agents.prompts.render import PromptBook
     from engine.llm.client import LlmClient
+    from engine.llm.failures import PICTURE_REFUSED
 
     own = session.config.prompts
     book = PromptBook(Path(own) if own is not None else None)
@@ -69,6 +70,10 @@ def _agents(session: Session) -> Agents:
         recorder=recorder,
         tokens_spent=tokens,
         cost_spent=cost,
+        pictures_refused=any(
+            call.model == session.config.llm.model and call.error.startswith(PICTURE_REFUSED)
+            for call in earlier
+        ),
         wait=lambda seconds: _wait(session, seconds),
         between=session.checkpoint_stop,
         on_text=Writing(session.journal, session.run_id),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from engine.agents.last_frame import LastFrame
 from engine.agents.llm import wording
 from engine.agents.llm.answers import CritiqueAnswer
 from engine.agents.plan import CodeProposal, Critique, SubAction, Trial
@@ -12,6 +13,7 @@ from engine.agents.protocols import TaskContext
 from engine.agents.rules.critic import RulesCritic
 from engine.errors import AgentError
 from engine.llm.client import LlmClient
+from engine.llm.picture import Picture, picture_of
 
 _log = logging.getLogger(__name__)
 
@@ -32,11 +34,13 @@ class LlmCritic:
         proposal: CodeProposal,
         trials: tuple[Trial, ...],
         pass_rate: float,
+        last_frame: LastFrame | None = None,
     ) -> Critique:
         """Success rate and verdict by program; the model explains failures and suggests.
 
         Where no trial started or none failed there is nothing to explain and no model is asked;
         the critique is then signed by the rules, as it is when the model gives no valid answer.
+        The model sees the last frame where there is one and `llm.images` is on.
 
         Raises:
             LlmError, BudgetSpent: see `LlmClient.ask`.
@@ -51,6 +55,7 @@ class LlmCritic:
                 _prompt(context, sub_action, proposal, trials, judged, self._book),
                 CritiqueAnswer,
                 subject=sub_action.name,
+                picture=_picture(last_frame, self._book),
             )
         except AgentError as error:
             _log.warning("the critic's words are by rules: %s", error.message)
@@ -63,6 +68,13 @@ class LlmCritic:
                 "author": self.author,
             }
         )
+
+
+def _picture(last_frame: LastFrame | None, book: PromptBook = SHIPPED) -> Picture | None:
+    if last_frame is None:
+        return None
+    words = book.render("critic_picture", seed=str(last_frame.seed))
+    return picture_of(last_frame.pixels, words)
 
 
 def _prompt(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
+from engine.agents.last_frame import LastFrame
 from engine.agents.plan import CodeProposal, Critique, SubAction, Trial
 from engine.agents.protocols import TaskContext
 from engine.agents.rules.planner import AUTHOR
@@ -39,8 +40,10 @@ class RulesCritic:
         proposal: CodeProposal,
         trials: tuple[Trial, ...],
         pass_rate: float,
+        last_frame: LastFrame | None = None,
     ) -> Critique:
         """Success rate over the trials that started, typical failure, and a suggestion."""
+        del last_frame
         started = [trial for trial in trials if trial.started]
         good = sum(trial.outcome == "success" for trial in started)
         rate = good / len(started) if started else 0.0

@@ -35,7 +35,14 @@ class Asker:
         env = {"TEST_KEY": settings.pop("key", KEY)}
         spent = {
             name: settings.pop(name)
-            for name in ("tokens_spent", "between", "on_text", "transport", "modes_file")
+            for name in (
+                "tokens_spent",
+                "between",
+                "on_text",
+                "transport",
+                "modes_file",
+                "pictures_refused",
+            )
             if name in settings
         }
         self.warnings: list[str] = []

@@ -33,11 +33,13 @@ def context(world: World) -> TaskContext:
 class Played:
     """Agents over a scripted model, with what was asked of it."""
 
-    def __init__(self, server: Any, world: World) -> None:
+    def __init__(self, server: Any, world: World, **settings: Any) -> None:
         self.server = server
         self.calls: list[LlmCallRecord] = []
         self.client = LlmClient(
-            LlmConfig(base_url=server.base_url, model="test-model", api_key_env="TEST_KEY"),
+            LlmConfig(
+                base_url=server.base_url, model="test-model", api_key_env="TEST_KEY", **settings
+            ),
             recorder=self.calls.append,
             env={"TEST_KEY": "sk-1234567"},
             wait=lambda _seconds: None,
@@ -51,12 +53,12 @@ class Played:
 
 
 @pytest.fixture
-def play(fake: Any, world: World) -> Iterator[Callable[[Any], Played]]:
+def play(fake: Any, world: World) -> Iterator[Callable[..., Played]]:
     """Agents over a server that follows a script."""
     with ExitStack() as stack:
 
-        def make(script: Any) -> Played:
-            played = Played(stack.enter_context(fake.serving(script)), world)
+        def make(script: Any, **settings: Any) -> Played:
+            played = Played(stack.enter_context(fake.serving(script)), world, **settings)
             stack.callback(played.client.close)
             return played
 

@@ -11,8 +11,10 @@ import re
 from importlib import resources
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from engine.agents.last_frame import PICTURE_SIZE, LastFrame
 from engine.agents.llm import configure, critic, fast, slow, wording
 from engine.agents.plan import (
     CodeProposal,
@@ -26,6 +28,7 @@ from engine.agents.plan import (
 from engine.agents.prompts.render import render
 from engine.agents.protocols import Feedback, TaskContext, WorkingCode
 from engine.agents.rules.critic import RulesCritic
+from engine.llm.messages import Message
 from engine.sandbox.language import LANGUAGE_NOTES, MODULES
 from engine.sandbox.pool import Sandbox
 from engine.worlds.base import World
@@ -146,7 +149,14 @@ def test_the_critic_is_asked(
     trials: tuple[Trial, ...],
 ) -> None:
     judged = RulesCritic().judge(context, action, proposal, trials, 0.6)
-    golden("critic", critic._prompt(context, action, proposal, trials, judged), world)
+    text = critic._prompt(context, action, proposal, trials, judged)
+    golden("critic", text, world)
+    # What a record says of it, where a picture goes along; of its bytes only their digest.
+    seen = LastFrame(500_001, np.zeros((PICTURE_SIZE, PICTURE_SIZE, 3), np.uint8))
+    message = Message("user", text, critic._picture(seen))
+    told = re.sub("[0-9a-f]{64}", "(the digest)", message.recorded)
+    golden("critic_with_picture", told, world)
+    assert Message("user", text, critic._picture(None)).recorded == text
 
 
 def test_the_words_of_predicates_are_listed_once_and_explained(world: World) -> None:
