@@ -102,6 +102,39 @@ def test_one_trial_per_seed_with_what_was_gained(sandbox: Sandbox) -> None:
     assert trials == list(runner.run(CHOP, proposal(CHOP, GATHER), ()))
 
 
+def test_the_end_of_each_trial_is_told_with_the_world_as_it_left_it(sandbox: Sandbox) -> None:
+    seen: list[tuple[Trial, int, bytes]] = []
+    last = b""
+
+    def see(env: WorldEnv, caption: str) -> None:
+        nonlocal last
+        last = env.frame(63).tobytes()
+
+    def end(env: WorldEnv, trial: Trial) -> None:
+        assert env.frame(63).tobytes() == last
+        seen.append((trial, env.episode_frames, last))
+
+    runner = TrialRunner(WORLD, sandbox, PLAN, seeds=(3, 4), on_frame=see, on_end=end)
+    trials = list(runner.run(CHOP, proposal(CHOP, IDLE), ()))
+    assert [trial for trial, _, _ in seen] == trials
+    assert [frames for _, frames, _ in seen] == [40, 40]
+    assert len({frame for _, _, frame in seen}) == 2
+    assert trials == list(
+        TrialRunner(WORLD, sandbox, PLAN, seeds=(3, 4)).run(CHOP, proposal(CHOP, IDLE), ())
+    ), "drawing changes nothing"
+
+
+def test_a_trial_that_could_not_start_has_no_end_to_look_at(sandbox: Sandbox) -> None:
+    never = sub_action("never", "wood >= 9", precondition="diamond >= 9")
+    ends: list[Trial] = []
+    runner = TrialRunner(
+        WORLD, sandbox, PLAN, seeds=(3,), on_end=lambda _env, trial: ends.append(trial)
+    )
+    (trial,) = runner.run(never, proposal(never, IDLE), ())
+    assert not trial.started
+    assert ends == []
+
+
 def test_the_precondition_is_brought_about_by_approved_actions(sandbox: Sandbox) -> None:
     captions: list[str] = []
 

@@ -8,8 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
+from engine.agents.last_frame import LastFrame
 from engine.agents.llm.agents import llm_agents
 from engine.agents.plan import CodeProposal, Critique, Plan, SubAction, Subtask, Trial
 from engine.agents.plan_edit import problems
@@ -21,7 +23,7 @@ from engine.llm.client import LlmClient
 from engine.sandbox.pool import Sandbox
 from engine.worlds.base import World
 
-Play = Callable[[Any], Any]
+Play = Callable[..., Any]
 PICKAXE = "unlocked(make_wood_pickaxe)"
 
 
@@ -209,6 +211,31 @@ def test_the_critics_figures_are_the_programs_and_the_words_the_models(
     assert (found.text, found.suggestion) == ("All is well: 100 %.", "Walk.")
     assert found.author == "llm:test-model"
     assert "1 of 3 trials succeeded" in played.prompts[0]
+
+
+@pytest.mark.parametrize("images", [True, False])
+def test_the_critic_sees_the_last_frame_where_the_model_takes_images(
+    play: Play,
+    fake: Any,
+    context: TaskContext,
+    action: SubAction,
+    proposal: CodeProposal,
+    trials: tuple[Trial, ...],
+    *,
+    images: bool,
+) -> None:
+    answer = {"typical_failure": "sleeps", "text": "A tree is near.", "suggestion": "Walk."}
+    played = play(in_turn(fake, json.dumps(answer)), images=images)
+    seen = LastFrame(500_001, np.full((32, 48, 3), 7, np.uint8))
+    found = played.agents.critic.judge(context, action, proposal, trials, 0.6, seen)
+    assert found.text == "A tree is near."
+    (request,) = played.server.requests
+    assert len(request.pictures) == int(images)
+    assert ("picture" in request.text) == images
+    assert ("the one with seed 500001" in request.text) == images
+    # Where nothing failed nobody looks.
+    played.agents.critic.judge(context, action, proposal, trials[:1], 0.6, seen)
+    assert len(played.server.requests) == 1
 
 
 def test_no_model_is_asked_where_nothing_failed(
