@@ -65,6 +65,11 @@ class TrainingMonitor:
         recent = self._counters.recent
         return sum(episode.task_success for episode in recent), len(recent)
 
+    def goal_rates(self, names: Iterable[str]) -> dict[str, float]:
+        """Share of the recent episodes in which each of these goals was reached."""
+        rates = {name: _mean(name in e.goals for e in self._counters.recent) for name in names}
+        return {name: rate for name, rate in rates.items() if rate is not None}
+
     def go_on(self, counters: Counters) -> None:
         """Continue the counts of an earlier process."""
         self._counters = counters
@@ -90,6 +95,7 @@ class TrainingMonitor:
                     episodic_return=summary.episodic_return,
                     frames=summary.frames,
                     task_success=summary.task_success,
+                    goals=summary.goals,
                 )
             )
 

@@ -42,7 +42,7 @@ from engine.rl.training_state import (
 from engine.rl.watched import OnFrame
 from engine.worlds.base import World, WorldBatch
 
-Ended = Literal["budget", "minutes", "target", "diverged", "stop_and_keep", "abort"]
+Ended = Literal["budget", "look", "minutes", "target", "diverged", "stop_and_keep", "abort"]
 Report = Callable[[Event], None]
 
 
@@ -62,6 +62,9 @@ class TrainingJob:
     seed: int
     episode_length: int | None
     checkpoint_file: Path
+    stop_at: int | None = None
+    """Env frames after which it ends in between to be looked at, with its checkpoint; schedules
+    count on to `frames`, so that it can go on as if nothing had stopped it."""
     minutes: float | None = None
     """Wall-clock budget beside the frames, pauses not counted; the first to be spent ends it."""
     shaping: tuple[ShapingTerm, ...] = ()
@@ -115,6 +118,8 @@ class TrainingResult:
     """Episodes finished in training."""
     training_success: Mapping[str, float]
     """Share of these (0..1) by achievement: the benchmarks' own protocol."""
+    goals: Mapping[str, float]
+    """Share of the last 100 finished episodes (0..1) that reached each goal of the plan."""
 
 
 class Trainer:
@@ -254,6 +259,10 @@ class Trainer:
         target = job.config.target_success
         if target is not None and lower_bound(*monitor.successes) >= target:
             return "target"
+        if job.stop_at is not None and model.num_timesteps >= job.stop_at:
+            # Elsewhere nothing can be saved, and the updates since would be thrown away.
+            whole = monitor.counters.updates % job.config.segment_updates == 0
+            return "look" if whole else None
         return None
 
     def _save(self, frames: int, checkpoint: Checkpoint) -> None:
@@ -351,4 +360,5 @@ class Trainer:
                 name: counters.unlocked.get(name, 0) / max(counters.episodes, 1)
                 for name in job.world.achievements
             },
+            goals=monitor.goal_rates(job.goals),
         )

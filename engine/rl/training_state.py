@@ -31,6 +31,8 @@ class FinishedEpisode(Record):
     episodic_return: float
     frames: int
     task_success: bool
+    goals: tuple[str, ...] = ()
+    """Goals that it reached; checkpoints of earlier versions know none."""
 
 
 class PlaceState(Record):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Protocol
 
@@ -51,6 +51,8 @@ class TrainingRequest(Record):
     episode_length: int | None
     checkpoint_file: Path
     seed_limit: int
+    stop_at: int | None = None
+    """Env frames after which it is looked at; it can go on from its checkpoint."""
     choices: tuple[str, ...] = ()
     """What may be chosen against the plan; all when empty."""
     shaping: tuple[ShapingTerm, ...] = ()
@@ -77,6 +79,7 @@ class TrainingRequest(Record):
             episode_length=self.episode_length,
             checkpoint_file=self.checkpoint_file,
             seed_limit=self.seed_limit,
+            stop_at=self.stop_at,
             choices=self.choices,
             shaping=self.shaping,
             unseen=self.unseen,
@@ -116,6 +119,8 @@ class Trained:
     success_rate: float | None
     spec: PolicySpec
     weights: bytes
+    goals: Mapping[str, float] = field(default_factory=dict)
+    """Share of the last 100 episodes (0..1) that reached each goal."""
 
 
 class Supervisor(Protocol):
@@ -210,6 +215,7 @@ class LocalLearner:
             success_rate=result.success_rate,
             spec=result.policy.spec,
             weights=result.policy.weights,
+            goals=result.goals,
         )
 
     def evaluate(

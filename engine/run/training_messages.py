@@ -116,6 +116,7 @@ class TrainingOver(_Message):
     ended: str
     success_rate: float | None
     spec: PolicySpec
+    goals: dict[str, float] = {}
 
 
 class EvaluationOver(_Message):

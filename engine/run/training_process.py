@@ -97,7 +97,9 @@ class TrainingProcess:
         over, weights = self._ask(request, policies, supervisor)
         if not isinstance(over, TrainingOver):
             raise self._misunderstood(f"a training ended with {over.what!r}")
-        return Trained(over.frames, over.ended, over.success_rate, over.spec, weights)
+        return Trained(
+            over.frames, over.ended, over.success_rate, over.spec, weights, goals=over.goals
+        )
 
     def evaluate(
         self, request: EvaluationRequest, weights: bytes, supervisor: Supervisor

@@ -180,6 +180,7 @@ class _Desk:
             ended=trained.ended,
             success_rate=trained.success_rate,
             spec=trained.spec,
+            goals=dict(trained.goals),
         )
         self._line.send(over, trained.weights)
 

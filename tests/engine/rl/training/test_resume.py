@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -126,6 +127,31 @@ def test_a_budget_may_grow(train, make_job, same_weights):
     assert not of_kind(events, TrainingMetrics)
     assert (again.frames, again.ended) == (grown.frames, "budget")
     assert same_weights(again, grown)
+
+
+@pytest.mark.parametrize(
+    "config", [{}, {"learning_rate_final": 1e-4, "ent_coef_final": 0.1}, {"segment_updates": 3}]
+)
+def test_looking_at_a_training_leaves_no_trace(train, make_job, assert_same, config):
+    whole = train(make_job("whole", config=config))
+    job = make_job("looked_at", config=config)
+    for stop_at in (1500, 2250):
+        part, told = train(replace(job, stop_at=stop_at))
+        assert (part.ended, part.frames % (128 * config.get("segment_updates", 1))) == ("look", 0)
+        assert stop_at <= part.frames < stop_at + 128 * config.get("segment_updates", 1)
+        assert of_kind(told, CheckpointSaved)[-1].frames == part.frames
+        again, told = train(replace(job, stop_at=stop_at))
+        assert not of_kind(told, TrainingMetrics)
+        assert (again.frames, again.goals) == (part.frames, part.goals)
+    assert_same(train(replace(job, stop_at=10_000)), whole)
+
+
+def test_how_often_each_goal_was_reached_is_kept(train, make_job):
+    goals = {"one": "gems >= 1", "never": "gems >= 999"}
+    whole, _ = train(make_job("whole", goals=goals))
+    assert whole.goals["one"] > whole.goals["never"] == 0.0
+    train(make_job("parts", goals=goals, stop_at=1500))
+    assert train(make_job("parts", goals=goals))[0].goals == whole.goals
 
 
 def test_a_stop_inside_a_rollout_keeps_the_last_update(train, make_job, monkeypatch, assert_same):
