@@ -132,6 +132,10 @@ class RunConfig(BaseModel):
     code_retries: int = Field(default=2, ge=0, le=20)
     """New versions the fast agent may write after failed trials, before the slow agent replans."""
     plan_iterations: int = Field(default=3, ge=1, le=20)
+    review_success: float = Field(default=0.2, ge=0, le=1)
+    """The slow agent plans anew where the task's success rate in training is below this at a look
+    halfway through, or through what is then left; 0 never looks. Rules have but one way to learn a
+    thing: they never look."""
     eval_episodes: int = Field(default=20, ge=1, le=10_000)
     eval_seed_start: int = Field(default=1_000_000, ge=0)
     """Held-out seeds: training and trials never use seeds from here on."""
@@ -145,6 +149,11 @@ class RunConfig(BaseModel):
     """Folder of a person's own prompts; a file there takes the place of the shipped one."""
     llm: LlmConfig = LlmConfig()
     training: TrainingConfig = TrainingConfig()
+
+    @property
+    def looks_at_training(self) -> bool:
+        """Whether training is looked at on the way by agents that can plan anew."""
+        return self.agents != "rules" and self.review_success > 0
 
     def changed(self, changes: Mapping[str, Any]) -> RunConfig:
         """The configuration a run goes on with; what would undo its work so far stays.
@@ -178,7 +187,7 @@ class RunConfig(BaseModel):
 CHANGEABLE = frozenset(
     {
         "approve", "agents", "trials", "trial_pass_rate", "code_retries", "plan_iterations",
-        "fast_mode", "prompts",
+        "review_success", "fast_mode", "prompts",
     }
 )  # fmt: skip
 """Settings that a resumed run may have otherwise than before."""

@@ -53,8 +53,14 @@ def was_stopped(session: Session) -> bool:
 
 
 def frames_spent(session: Session) -> int:
-    """Env frames that the skills took."""
-    return sum(skill.frames for skill in session.progress.learned)
+    """Env frames of the trainings before the present one: of skills, and of earlier plans."""
+    progress = session.progress
+    return progress.look.frames_before + sum(skill.frames for skill in progress.learned)
+
+
+def frames_asked(session: Session, plan: Plan) -> int:
+    """Env frames of all trainings together, those of earlier plans included."""
+    return session.progress.look.spent + plan.training_frames
 
 
 def in_plan_order(plan: Plan, actions: Sequence[Action]) -> tuple[Action, ...]:
@@ -132,7 +138,8 @@ def ask_learner(
     if trained.ended == "abort" or session.control() == "abort":
         session.save(training_frames=before + trained.frames)
         raise RunStopped
-    session.training_stopped()
+    if trained.ended != "look":  # else a wish that came at that moment is still to be obeyed
+        session.training_stopped()
     return trained
 
 
@@ -163,10 +170,12 @@ def _learn(
         success=sub_action.success,
         frames=frames,
         config=config.model_copy(update={"end_on_success": True}),
-        checkpoint_file=session.folder / f"checkpoint-{name}.safetensors",
+        checkpoint_file=session.progress.look.file_of(
+            session.folder / f"checkpoint-{name}.safetensors"
+        ),
     )
     before = frames_spent(session)
-    supervisor = TrainingSupervisor(session, before, plan.training_frames)
+    supervisor = TrainingSupervisor(session, before, frames_asked(session, plan))
     trained = ask_learner(session, request, policies, supervisor)
     write_atomically(_policy_file(session, name), trained.weights)
     skill = LearnedSkill(

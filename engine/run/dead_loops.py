@@ -7,8 +7,9 @@ models); here one ends the loop it is found in.
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
-from engine.agents.plan import CodeProposal, Plan
+from engine.agents.plan import CodeProposal, Plan, Subtask
 from engine.events import CodeProposed, PlanApproved
 from engine.run.history import events_of
 from engine.run.session import Session
@@ -36,14 +37,44 @@ def version_repeated(session: Session, proposal: CodeProposal) -> int | None:
     return found
 
 
+def same_plan(first: Plan, second: Plan) -> bool:
+    """Whether two plans do the same, for however many frames of training."""
+    return _without_frames(first) == _without_frames(second)
+
+
 def iteration_repeated(session: Session, plan: Plan) -> int | None:
     """Number of the earlier iteration whose agreed plan is the same, if any."""
+    agreed = _agreed(session, plan.iteration)
+    return next((earlier.iteration for earlier in agreed if same_plan(earlier, plan)), None)
+
+
+def agreed_before(session: Session, iteration: int) -> Plan | None:
+    """The plan that was agreed to last in the iterations before this one, if any."""
+    agreed = list(_agreed(session, iteration))
+    return agreed[-1] if agreed else None
+
+
+def _agreed(session: Session, before: int) -> Iterator[Plan]:
     session.flush()
     for event in events_of(session.journal, session.run_id, {PlanApproved.KIND}):
-        earlier = Plan.model_validate(event.payload["plan"])
-        if earlier.iteration < plan.iteration and earlier.subtasks == plan.subtasks:
-            return earlier.iteration
-    return None
+        plan = Plan.model_validate(event.payload["plan"])
+        if plan.iteration < before:
+            yield plan
+
+
+def _without_frames(plan: Plan) -> list[Subtask]:
+    """Its subtasks with rl sub-actions of one budget: fewer frames are left each time."""
+    return [
+        subtask.model_copy(
+            update={
+                "sub_actions": tuple(
+                    action.model_copy(update={"budget": 1}) if action.mode == "rl" else action
+                    for action in subtask.sub_actions
+                )
+            }
+        )
+        for subtask in plan.subtasks
+    ]
 
 
 def _meaning(code: str) -> str:

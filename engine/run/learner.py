@@ -121,6 +121,8 @@ class Trained:
     weights: bytes
     goals: Mapping[str, float] = field(default_factory=dict)
     """Share of the last 100 episodes (0..1) that reached each goal."""
+    episodes: int = 0
+    """Finished in training."""
 
 
 class Supervisor(Protocol):
@@ -216,6 +218,7 @@ class LocalLearner:
             spec=result.policy.spec,
             weights=result.policy.weights,
             goals=result.goals,
+            episodes=result.training_episodes,
         )
 
     def evaluate(

@@ -13,7 +13,7 @@ from engine.files import write_atomically
 from engine.rl.learned_action import Entry
 from engine.rl.policy_file import PolicySpec
 from engine.run.curriculum import (
-    ask_learner,
+    frames_asked,
     frames_spent,
     in_plan_order,
     request_for,
@@ -23,14 +23,17 @@ from engine.run.curriculum import (
 )
 from engine.run.how_to_learn import agree_how_to_learn
 from engine.run.learner import EvaluationRequest, PolicyName, Trained
+from engine.run.look import train_and_look
 from engine.run.review import reviewed
 from engine.run.session import RunStopped, Session
-from engine.run.supervision import EvaluationSupervisor, TrainingSupervisor
+from engine.run.supervision import EvaluationSupervisor
 from skills_db.records import RunState
 
 
 def train(session: Session) -> None:
     """Train the rl-marked part of the plan, with the working coded actions as options.
+
+    What goes badly on the way is given back to the slow agent: the phase is `plan` again then.
 
     Raises:
         RunStopped: the run was told to stop; a checkpoint is kept.
@@ -47,18 +50,21 @@ def train(session: Session) -> None:
     else:
         session.enter(RunState.TRAINING, ", ".join(goals))
         trained = _all_at_once(session, plan, goals)
+    if trained is None:
+        return
     write_atomically(session.policy_file, trained.weights)
     session.save(
         phase="evaluate",
         training_frames=frames_spent(session) + trained.frames,
         training_success_rate=trained.success_rate,
+        look=session.progress.look.model_copy(update={"over": True}),
         policy_spec=trained.spec.model_dump(mode="json"),
         policy_sha256=hashlib.sha256(trained.weights).hexdigest(),
     )
     session.emit(reviewed(session, f"training ended: {trained.ended}"))
 
 
-def _all_at_once(session: Session, plan: Plan, goals: dict[str, str]) -> Trained:
+def _all_at_once(session: Session, plan: Plan, goals: dict[str, str]) -> Trained | None:
     """One policy for all of them: each pays a bonus once per episode."""
     request, policies = request_for(
         session,
@@ -66,18 +72,18 @@ def _all_at_once(session: Session, plan: Plan, goals: dict[str, str]) -> Trained
         learnt=plan.sub_actions("rl"),
         goals=goals,
         success=session.context.task.success,
-        frames=plan.training_frames,
+        frames=frames_asked(session, plan) - frames_spent(session),
         config=session.config.training,
         checkpoint_file=session.checkpoint_file,
     )
-    return ask_learner(session, request, policies, TrainingSupervisor(session))
+    return train_and_look(session, plan, request, policies)
 
 
-def _curriculum(session: Session, plan: Plan, goals: dict[str, str]) -> Trained:
+def _curriculum(session: Session, plan: Plan, goals: dict[str, str]) -> Trained | None:
     """One after the other; the last with the skills before it, for all that is left."""
     skills = skills_before_the_last(session, plan)
-    before, total = frames_spent(session), plan.training_frames
-    left = 0 if was_stopped(session) else total - before
+    left = frames_asked(session, plan) - frames_spent(session)
+    left = 0 if was_stopped(session) else left
     frames, config = within(left, session.config.training)
     if left and not frames:
         session.log(f"{left} frames are left for the task: too few to learn from", "warning")
@@ -92,7 +98,7 @@ def _curriculum(session: Session, plan: Plan, goals: dict[str, str]) -> Trained:
         config=config,
         checkpoint_file=session.checkpoint_file,
     )
-    return ask_learner(session, request, policies, TrainingSupervisor(session, before, total))
+    return train_and_look(session, plan, request, policies)
 
 
 def evaluate_policies(session: Session) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, Literal
 
 from engine.agents.plan import (
@@ -91,6 +92,31 @@ class LearnedSkill(Record):
     """Of the weights."""
 
 
+class TrainingLook(Record):
+    """What the outer loop knows of the task's training (`engine.run.look`)."""
+
+    number: int = 0
+    """How many trainings of the task another one has followed."""
+    frames_before: int = 0
+    """Env frames of these, and of skills that the present plan has no use for."""
+    looked_at: int = 0
+    """Env frames of the present training when it was looked at last."""
+    digest: str = ""
+    """Of what was trained when it went badly: a plan that asks for the same goes on with it."""
+    spent: int = 0
+    """Env frames of all trainings when the present plan was agreed to; its budgets begin there."""
+    left: int | None = None
+    """Env frames that were left to plan for when a training went badly; None while none has."""
+    critiques: tuple[Critique, ...] = ()
+    """What is told of that training to the slow agent, until a plan answers it."""
+    over: bool = False
+    """No more looks: the slow agent has no other plan."""
+
+    def file_of(self, first: Path) -> Path:
+        """Where the present training keeps what the first one kept in this file."""
+        return first.with_stem(f"{first.stem}-{self.number}") if self.number else first
+
+
 class SavedSkill(Record):
     """A skill version of the library that this run wrote, or used as it was."""
 
@@ -119,6 +145,7 @@ class Progress(Record):
     """By rl sub-action."""
     learned: tuple[LearnedSkill, ...] = ()
     """With a curriculum: the skills that are learnt so far, in plan order."""
+    look: TrainingLook = TrainingLook()
     training_frames: int = 0
     """Of all trainings together."""
     training_success_rate: float | None = None

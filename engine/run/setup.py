@@ -27,10 +27,11 @@ REPLAY = "replay:"
 def agents_and_context(session: Session) -> None:
     """Give the session its agents and their context."""
     session.agents = _agents(session)
+    left = session.progress.look.left
     session.context = TaskContext(
         task=find_task(session.world, session.config.task),
         world=session.world,
-        training_frames=session.config.frames,
+        training_frames=session.config.frames if left is None else left,
         skills=known_skills(session.library, session.world),
     )
 

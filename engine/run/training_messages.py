@@ -117,6 +117,7 @@ class TrainingOver(_Message):
     success_rate: float | None
     spec: PolicySpec
     goals: dict[str, float] = {}
+    episodes: int = 0
 
 
 class EvaluationOver(_Message):

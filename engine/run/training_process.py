@@ -98,7 +98,13 @@ class TrainingProcess:
         if not isinstance(over, TrainingOver):
             raise self._misunderstood(f"a training ended with {over.what!r}")
         return Trained(
-            over.frames, over.ended, over.success_rate, over.spec, weights, goals=over.goals
+            over.frames,
+            over.ended,
+            over.success_rate,
+            over.spec,
+            weights,
+            goals=over.goals,
+            episodes=over.episodes,
         )
 
     def evaluate(

@@ -181,6 +181,7 @@ class _Desk:
             success_rate=trained.success_rate,
             spec=trained.spec,
             goals=dict(trained.goals),
+            episodes=trained.episodes,
         )
         self._line.send(over, trained.weights)
 

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from engine.agents.plan import Critique, Plan, SubAction, Subtask
 from engine.agents.plan_choices import without_lost_choices
 from engine.agents.plan_edit import problems, share_training
-from engine.errors import PlanError
+from engine.errors import AgentError, PlanError
 from engine.events import AgentSaid, PlanApproved, PlanProposed
 from engine.run.approval import ask, decides_itself
 from engine.run.coding import Coder
-from engine.run.dead_loops import iteration_repeated
+from engine.run.dead_loops import agreed_before, iteration_repeated, same_plan
+from engine.run.look import with_plan
 from engine.run.review import reviewed
 from engine.run.rl_fallback import given_to_rl, sub_actions_or_rl, subtasks_or_task
 from engine.run.session import Session
@@ -61,16 +62,18 @@ def _code_plan(session: Session) -> None:
 
 def _agree_on_plan(session: Session) -> None:
     """Have a plan written and wait until a person agrees to one."""
-    before = session.progress.plan
     comment = session.progress.plan_comment
-    plan = (None if comment else _unapproved(session)) or _propose(session, comment)
-    asks_nobody = before is not None and decides_itself(session)
-    repeated = iteration_repeated(session, plan) if asks_nobody else None
+    try:
+        plan = (None if comment else _unapproved(session)) or _propose(session, comment)
+    except (AgentError, PlanError) as error:
+        if not session.progress.look.critiques:
+            raise
+        _go_on(session, f"there is no other plan: {error.message}")
+        return
+    repeated = iteration_repeated(session, plan) if decides_itself(session) else None
     if repeated is not None:
         why = f"the plan is that of iteration {repeated} again, which failed: a dead loop"
-        session.log(f"{why}; RL goes on with what works", "warning")
-        kept = session.progress.iteration - 1
-        session.save(phase="train", plan=before, iteration=kept)
+        _go_on(session, why)
         return
     while True:
         answer = ask(session, "plan", plan.task, {"plan": plan.model_dump(mode="json")})
@@ -92,6 +95,25 @@ def _agree_on_plan(session: Session) -> None:
         plan=agreed,
         plan_approved_by=answer.by,
         codes=_still_valid(session, agreed),
+        **with_plan(session, agreed),
+    )
+
+
+def _go_on(session: Session, why: str) -> None:
+    """No other plan is to be had: keep the last one, and train with what works of it."""
+    session.log(f"{why}; RL goes on with what works", "warning")
+    if _unapproved(session) is not None:
+        session.emit(reviewed(session, why))
+    look = session.progress.look
+    if look.critiques:
+        look = look.model_copy(update={"critiques": (), "over": True})
+    kept = agreed_before(session, session.progress.iteration)
+    session.save(
+        phase="train",
+        plan=kept,
+        plan_comment="",
+        iteration=session.progress.iteration - 1,
+        look=look,
     )
 
 
@@ -123,7 +145,10 @@ def _propose(session: Session, comment: str) -> Plan:
     if before is not None:
         plan = without_lost_choices(plan, before)
     # Shares of a later iteration can add up to more than the person asked for.
+    look = session.progress.look
     asked = before.training_frames if before is not None else 0
+    if look.critiques and look.left is not None:
+        asked = look.left
     plan = share_training(plan, asked or context.training_frames)
     wrong = problems(plan, session.world)
     if wrong:
@@ -132,7 +157,7 @@ def _propose(session: Session, comment: str) -> Plan:
             + "; ".join(wrong),
             "Resume the run to ask it again, or use `--agents rules`.",
         )
-    if before is not None and before.subtasks == plan.subtasks:
+    if before is not None and same_plan(before, plan):
         _say(session, "slow", agents.slow.author, "I have no other plan; you may edit this one.")
     session.save(PlanProposed(plan=plan), plan=plan, plan_comment="")
     return plan
@@ -162,7 +187,7 @@ def _divide(session: Session, subtask: Subtask, comment: str) -> Subtask:
 
 
 def _critiques(session: Session, subtask: Subtask, comment: str) -> tuple[Critique, ...]:
-    """The last word on this subtask's failed code, and the person's word on the plan."""
+    """The last word on this subtask's failed code and training, and the person's on the plan."""
     found = [
         work.critique
         for action in subtask.sub_actions
@@ -170,6 +195,8 @@ def _critiques(session: Session, subtask: Subtask, comment: str) -> tuple[Critiq
         and work.given_up
         and work.critique is not None
     ]
+    names = {action.name for action in subtask.sub_actions}
+    found += [told for told in session.progress.look.critiques if told.sub_action in names]
     if comment and subtask.sub_actions:
         found.append(person_critique(subtask.sub_actions[0].name, 1, comment))
     return tuple(found)

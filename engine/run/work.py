@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -33,12 +33,14 @@ log = logging.getLogger(__name__)
 
 FINISHED, FAILED, WAITING, INTERRUPTED = 0, 3, 4, 130
 
-_PHASES: tuple[tuple[tuple[Phase, ...], Callable[[Session], None]], ...] = (
-    (("plan", "code"), plan_and_code),
-    (("train",), train),
-    (("evaluate",), evaluate_policies),
-    (("save",), save_skills),
-)
+_STEPS: Mapping[Phase, Callable[[Session], None]] = {
+    "plan": plan_and_code,
+    "code": plan_and_code,
+    "train": train,
+    "evaluate": evaluate_policies,
+    "save": save_skills,
+}
+"""What is done in each phase; it ends in another one, and a training may lead back to the plan."""
 
 
 def work(run_id: str, db_url: str, home: Path) -> int:
@@ -141,9 +143,8 @@ def _phases(session: Session, *, resumed: bool) -> int:
         if resumed:
             _tell_resumed(session)
         agents_and_context(session)
-        for phases, do in _PHASES:
-            if session.progress.phase in phases:
-                do(session)
+        while (do := _STEPS.get(session.progress.phase)) is not None:
+            do(session)
     except RunStopped:
         return _end(session, RunState.STOPPED, INTERRUPTED)
     except RunWaits:

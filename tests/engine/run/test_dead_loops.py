@@ -97,6 +97,7 @@ def test_a_plan_that_comes_again_ends_the_outer_loop(bench, wavering):
     assert reviews[0]["iteration"] == 0
     assert reviews[0]["code"]["gather_wood"] == 0.0
     assert "gather_wood" in reviews[0]["given_up"]
+    assert (reviews[1]["iteration"], reviews[1]["verdict"][-11:]) == (1, "a dead loop")
     warnings = [event.payload["text"] for event in journal.events(run.id, kinds={"log"})]
     assert any("that of iteration 0 again, which failed: a dead loop" in text for text in warnings)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from textual.widgets import Static
 
-from engine.events import decode
+from engine.agents.plan import Plan, SubAction, Subtask
+from engine.events import IterationReviewed, PlanApproved, decode
 from studio.run_view import RunView
 from studio.screens.calls import CallsScreen
 from studio.screens.iterations import IterationsScreen
@@ -55,6 +56,43 @@ def test_what_is_the_same_can_be_left_out(iterations):
     assert "gather_wood" in text, "its success is another"
     assert "make_pickaxe" not in text
     assert "2 sub-actions the same in all" in text
+
+
+def test_a_training_that_went_badly_is_seen_beside_the_plan_that_followed():
+    def plan(number, name, budget):
+        learnt = SubAction(
+            name=name, mode="rl", reason="r", instruction="i", success="wood >= 1", budget=budget
+        )
+        subtask = Subtask(name="wood", goal="g", success="wood >= 1", sub_actions=(learnt,))
+        return Plan(
+            task="t", world="crafter", author="llm:m", iteration=number, subtasks=(subtask,)
+        )
+
+    view = RunView()
+    for event in (
+        PlanApproved(plan=plan(0, "reach", 1000), by="ada"),
+        IterationReviewed(
+            iteration=0,
+            code={},
+            frames=512,
+            task_success=0.1,
+            goals={"reach": 0.2},
+            verdict="the slow agent plans anew",
+        ),
+        PlanApproved(plan=plan(1, "reach_near", 488), by="ada"),
+    ):
+        view.apply(event)
+    text = columns(view.iterations, 0, 80).plain
+    for words in (
+        "task 10 %",
+        "reach 20 %",
+        "512 frames in all",
+        "plans anew",
+        "reach_near",
+        "gone",
+    ):
+        assert words in text, words
+    assert "not reviewed yet" in text
 
 
 def test_text_of_a_model_is_no_markup(iterations):
