@@ -49,6 +49,9 @@ class Scripted:
     def write(self, _context, _sub_action, _base, _feedback):
         return CodeDraft('def run() -> str:\n    act("noop")\n    return "waited"\n', "")
 
+    def configure(self, *_about):
+        return None
+
 
 def _words(plan):
     return plan and [action.model_copy(update={"budget": 1}) for action in plan]
