@@ -61,8 +61,8 @@ class Settings:
         Args:
             changes: by name; fields of the sections are written `llm.model`, `training.n_envs`.
             task: the task in words; None: the settings' own.
-            folder: of the configuration; the folder `prompts` in it is used if it is there and no
-                setting says otherwise.
+            folder: of the configuration; the folder `prompts` and the table `prices.toml` in it are
+                used if they are there and no setting says otherwise.
 
         Raises:
             ConfigError: a name that is not there, or a value that cannot work.
@@ -89,6 +89,8 @@ class Settings:
         values["task"] = self.task if task is None else task
         if folder is not None and (folder / "prompts").is_dir():
             values.setdefault("prompts", str(folder / "prompts"))
+        if folder is not None and (folder / "prices.toml").is_file():
+            values["llm"].setdefault("prices_file", str(folder / "prices.toml"))
         try:
             return RunConfig.model_validate(values)
         except ValidationError as error:

@@ -10,19 +10,24 @@ if TYPE_CHECKING:
 
 
 def check_task(config: RunConfig) -> None:
-    """Refuse a task the world cannot check; what a model may be asked is for it to say.
+    """Refuse a task the world cannot check, and a table of prices that a run cannot count by.
 
-    The world is imported here, which takes a moment: call it in a thread from the studio.
+    What a model may be asked is for it to say. The world is imported here, which takes a moment:
+    call it in a thread from the studio.
 
     Raises:
         UnknownName: no such world, or a task it does not have; the hint has the nearest one.
+        ConfigError: the person's own table of prices cannot be read; says where.
     """
+    from engine.llm.prices import price_of
     from engine.worlds.registry import get_world
     from engine.worlds.tasks import find_task
 
     world = get_world(config.world)
     if config.agents == "rules":
         find_task(world, config.task)
+    elif config.agents == "llm":
+        price_of(config.llm)
 
 
 def missing_key(llm: Mapping[str, Any]) -> str:

@@ -19,6 +19,8 @@ HINT = 'Write for every model: "NAME" = { prompt = 0.25, completion = 2.0 } belo
 
 # The same model at a fixed state; `gpt-5-pro` is another model than `gpt-5`, at another price.
 _SNAPSHOT = re.compile(r"-(\d{4}-\d{2}-\d{2}|\d{4,8}|latest)")
+_PLACE = re.compile(r"\(at line (\d+)")
+_COMMENT = re.compile(r"#.*")
 
 Dollars = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
@@ -97,8 +99,10 @@ def _stands_for(name: str, model: str) -> bool:
 
 
 def _read(file: Path) -> _Table:
+    text = ""
     try:
-        return _Table.model_validate(tomllib.loads(file.read_text(encoding="utf-8")))
+        text = file.read_text(encoding="utf-8")
+        return _Table.model_validate(tomllib.loads(text))
     except OSError as error:
         raise ConfigError(
             f"The table of prices {str(file)!r} cannot be read: {error.strerror or error}.",
@@ -108,11 +112,28 @@ def _read(file: Path) -> _Table:
         found = error.errors()[0]
         where = ".".join(str(part) for part in found["loc"])
         raise ConfigError(
-            f"The table of prices {str(file)!r} is wrong at `{where}`: {found['msg']} "
-            f"(it was {found['input']!r}).",
+            f"The table of prices {str(file)!r}, line {_line_of(found['loc'], text)}, is wrong at "
+            f"`{where}`: {found['msg']} (it was {found['input']!r}).",
             HINT,
         ) from error
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except tomllib.TOMLDecodeError as error:
+        place = _PLACE.search(str(error))
+        line = place[1] if place else len(text.splitlines())
         raise ConfigError(
-            f"The table of prices {str(file)!r} is no TOML: {error}.", HINT
+            f"The table of prices {str(file)!r}, line {line}, is no TOML: {error}.", HINT
         ) from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(
+            f"The table of prices {str(file)!r} is no UTF-8 text: {error}.", HINT
+        ) from error
+
+
+def _line_of(keys: tuple[int | str, ...], text: str) -> int:
+    """The line of nested keys, as far as they are found one after the other in the text."""
+    text = _COMMENT.sub("", text)
+    position = 0
+    for name in (re.escape(str(key)) for key in keys):
+        key = re.compile(rf"""["']{name}["']|(?<![\w."'-]){name}(?=\s*[=\].])""")
+        if (found := key.search(text, position)) is not None:
+            position = found.end()
+    return text.count("\n", 0, position) + 1

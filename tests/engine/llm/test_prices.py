@@ -90,11 +90,19 @@ def test_the_settings_win_over_every_table(table: Callable[..., LlmConfig]) -> N
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[models", "is no TOML"),
-        ('[models]\n"x" = { prompt = -1, completion = 2 }\n', r"`models\.x\.prompt`.*it was -1"),
+        ("[models", r"prices\.toml', line 1, is no TOML"),
+        ("[models]\nx = {\n", r"line 2, is no TOML"),
+        (
+            '[models]\n"x" = { prompt = -1, completion = 2 }\n',
+            r"line 2, .*`models\.x\.prompt`.*it was -1",
+        ),
         ('[models]\n"x" = { prompt = nan, completion = 2 }\n', r"`models\.x\.prompt`"),
-        ('[models]\n"x" = { prompt = 1 }\n', r"`models\.x\.completion`: Field required"),
-        ('["x"]\nprompt = 1\n', "`x`"),
+        (
+            '# "x.5"\n[models]\n"x.5" = { prompt = 1, completion = 1 }\n"x" = { prompt = 1 }\n',
+            r"line 4, .*`models\.x\.completion`: Field required",
+        ),
+        ("[models.x]\ncompletion = 2\nprompt = '?'\n", r"line 3, .*`models\.x\.prompt`"),
+        ('["x"]\nprompt = 1\n', "line 1, .*`x`"),
     ],
 )
 def test_a_table_that_is_wrong_says_where(

@@ -100,3 +100,15 @@ def test_a_home_of_nobody(cli, monkeypatch, variable, value):
         assert (answer.code, answer.out) == (2, "")
         assert f"{variable} cannot be '~nosuch/x" in answer.err
         assert "Write the whole path" in answer.err
+
+
+def test_a_broken_table_of_prices_is_told_with_its_line_before_there_is_a_run(cli, home: Path):
+    home.mkdir()
+    table = home / "prices.toml"
+    table.write_text('[models]\n"mine" = { prompt = "dear", completion = 3 }\n')
+    answer = cli("run", "collect wood", "--headless", "--agents", "llm", "--set", "llm.model=mine")
+    assert answer.code == 2
+    assert f"{str(table)!r}, line 2, is wrong at `models.mine.prompt`" in answer.err
+    assert '"NAME" = { prompt = 0.25, completion = 2.0 }' in answer.err
+    assert "Run " not in answer.err
+    assert not (home / "studio.db").exists()

@@ -232,3 +232,12 @@ def test_prompts_beside_the_settings_are_used_unless_a_setting_says_otherwise(tm
     (tmp_path / "prompts").mkdir()
     assert Settings().run_config(folder=tmp_path).prompts == str(tmp_path / "prompts")
     assert Settings().run_config({"prompts": "/other"}, folder=tmp_path).prompts == "/other"
+
+
+def test_prices_beside_the_settings_are_used_unless_a_setting_says_otherwise(tmp_path: Path):
+    assert Settings().run_config(folder=tmp_path).llm.prices_file is None
+    table = tmp_path / "prices.toml"
+    table.write_text("")
+    assert Settings().run_config(folder=tmp_path).llm.prices_file == str(table)
+    own = Settings(llm={"prices_file": "/own.toml"})
+    assert own.run_config(folder=tmp_path).llm.prices_file == "/own.toml"
