@@ -29,6 +29,9 @@ class LlmConfig(BaseModel):
     """Longest silence of a server before its reply, or before the whole of one not streamed."""
     silence_seconds: float = Field(default=60.0, gt=0, le=86_400)
     """Longest silence between the pieces of a reply that is streamed."""
+    reply_seconds: float = Field(default=900.0, gt=0, le=86_400)
+    """Longest time for a whole reply, silent or not: weak models repeat themselves without end. A
+    longer `timeout_seconds` holds for this as well."""
     images: bool = False
     """Send the critic a picture of the last frame of the first failed trial; only for models that
     take images. A server that refuses it is asked without."""

@@ -38,8 +38,9 @@ class Reply:
     """Says nothing until the server closes."""
     piece: int = 7
     """Characters of each piece where the reply is streamed."""
-    after: Literal["end", "drop", "silence", "garbage"] = "end"
-    """What follows the pieces of a stream."""
+    after: Literal["end", "drop", "silence", "pings", "endless", "garbage"] = "end"
+    """What follows the pieces of a stream: `pings` are signs of life without content, `endless` is
+    one more piece again and again."""
 
 
 @dataclass(frozen=True)
@@ -207,6 +208,10 @@ def _stream(
         handler.wfile.flush()
     if reply.after == "silence":
         closing.wait()
+    more = {"pings": b": ping\n\n", "endless": b"data: " + _piece(" no", reply, body) + b"\n\n"}
+    while reply.after in more and not closing.wait(0.005):
+        handler.wfile.write(more[reply.after])
+        handler.wfile.flush()
     handler.close_connection = True
 
 
@@ -242,6 +247,16 @@ def _events(reply: Reply, body: dict[str, Any]) -> Iterator[bytes]:
         yield b"[DONE]"
 
 
+def _piece(text: str, reply: Reply, body: dict[str, Any]) -> bytes:
+    """A chunk of a stream that brings some text."""
+    chunk = {**_completion(reply, body), "object": "chat.completion.chunk"}
+    chunk.pop("usage", None)
+    delta = {"role": "assistant", "content": text}
+    return json.dumps(
+        {**chunk, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+    ).encode()
+
+
 def _chunks(reply: Reply, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The reply in pieces; its end and the usage only where the stream ends well."""
     whole = _completion(reply, body)
@@ -249,8 +264,7 @@ def _chunks(reply: Reply, body: dict[str, Any]) -> Iterator[dict[str, Any]]:
     head.pop("usage", None)
     text = reply.text or ""
     for start in range(0, len(text), reply.piece):
-        delta = {"role": "assistant", "content": text[start : start + reply.piece]}
-        yield {**head, "choices": [{"index": 0, "delta": delta, "finish_reason": None}]}
+        yield json.loads(_piece(text[start : start + reply.piece], reply, body))
     if reply.after == "end":
         end = {"index": 0, "delta": {}, "finish_reason": reply.finish}
         yield {**head, "choices": [end]}

@@ -113,6 +113,18 @@ def fell_silent(config: LlmConfig, partial: str) -> Failure:
     )
 
 
+def came_to_no_end(config: LlmConfig, partial: str) -> Failure:
+    """The server gave signs of life all the time, and no end of its reply."""
+    seconds = max(config.reply_seconds, config.timeout_seconds)
+    return Failure(
+        f"the server at {config.base_url!r} came to no end of its reply within {seconds:g} s",
+        "A weak model may repeat itself without end: try another (`llm.model`). Raise "
+        "`llm.reply_seconds` if this one is only slow.",
+        "retry_once",
+        partial=partial,
+    )
+
+
 def _of_status(
     error: object, config: LlmConfig, may_change_mode: bool, with_picture: bool
 ) -> Failure:

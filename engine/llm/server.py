@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from engine.config import LlmConfig
 from engine.errors import LlmError
 from engine.llm.budget import Usage
-from engine.llm.failures import Failure, broken_off, explain, fell_silent, garbage
+from engine.llm.failures import Failure, broken_off, came_to_no_end, explain, fell_silent, garbage
 from engine.llm.keys import NO_KEY, without_key, without_key_so_far
 from engine.llm.messages import Question, Reply, Tell, storable
 from engine.llm.stream import Draft, Streamed, read_stream
@@ -25,10 +25,6 @@ CONNECT_SECONDS = 5.0
 OPENAI_URL = "https://api.openai.com"
 
 
-class _SilenceError(Exception):
-    """Nothing has come for too long since the reply began."""
-
-
 class Server:
     """Only `chat.completions` is used, as every server has it.
 
@@ -38,16 +34,22 @@ class Server:
     Args:
         key: goes nowhere but to the server.
         between: called a few times a second while a call is out; what it raises ends the call.
+        clock: measures silence and the time of a reply, in seconds.
     """
 
     is_charged = True
 
     def __init__(
-        self, config: LlmConfig, key: str | None, between: Callable[[], None] = lambda: None
+        self,
+        config: LlmConfig,
+        key: str | None,
+        between: Callable[[], None] = lambda: None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._config = config
         self._key = key
         self._between = between
+        self._clock = clock
         self._streams = True
         self._opened: OpenAI | None = None
 
@@ -114,11 +116,12 @@ class Server:
                     lambda text: tell(without_key_so_far(text, self._key)),
                     draft,
                     gone.is_set,
+                    self._clock,
                 )
 
         response, error = self._patiently(read, gone, draft)
-        if isinstance(error, _SilenceError):
-            return fell_silent(self._config, storable(draft.text))
+        if isinstance(error, Failure):
+            return error
         if error is not None:
             found = explain(
                 error,
@@ -132,7 +135,7 @@ class Server:
 
     def _patiently(
         self, call: Callable[[], Any], gone: threading.Event, draft: Draft
-    ) -> tuple[Any, Exception | None]:
+    ) -> tuple[Any, Exception | Failure | None]:
         """What the call brought, or what came instead; a person may end the wait at any time."""
         answered = threading.Event()
         came: list[tuple[Any, Exception | None]] = []
@@ -145,19 +148,30 @@ class Server:
             finally:
                 answered.set()
 
+        began = self._clock()
         threading.Thread(target=run, name="model call", daemon=True).start()
         try:
             while not answered.wait(BETWEEN_SECONDS):
                 self._between()
-                if draft.is_silent(self._config.silence_seconds, time.monotonic()):
+                overdue = self._overdue(draft, began)
+                if overdue is not None:
                     gone.set()
                     self.close()
-                    return None, _SilenceError()
+                    return None, overdue
         except BaseException:
             gone.set()
             self.close()
             raise
         return came[0]
+
+    def _overdue(self, draft: Draft, began: float) -> Failure | None:
+        """Why nobody waits any longer: the HTTP client's own limit is put off by every byte."""
+        config, now = self._config, self._clock()
+        if draft.is_silent(config.silence_seconds, now):
+            return fell_silent(config, storable(draft.text))
+        if now - began > max(config.reply_seconds, config.timeout_seconds):
+            return came_to_no_end(config, storable(draft.text))
+        return None
 
     def _of_stream(self, found: Streamed) -> Reply | Failure:
         if found.chunks == 0:

@@ -9,7 +9,11 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
+from engine.config import LlmConfig
 from engine.errors import LlmError
+from engine.llm.failures import Failure
+from engine.llm.messages import Message, Question
+from engine.llm.server import Server
 from engine.llm.stream import Draft, read_stream
 
 KEY = "sk-very-secret-0123456789"
@@ -109,6 +113,48 @@ def test_a_server_that_falls_silent_is_asked_once_more(
         ask(other)
     assert "llm.silence_seconds" in caught.value.hint
     assert len(other.calls) == 2
+
+
+@pytest.mark.parametrize(("text", "after"), [(GOOD[:9], "endless"), ("", "pings")])
+def test_a_reply_without_an_end_is_ended(
+    serve: Serve, asker: Make, fake: Any, heard: Heard, text: str, after: str
+) -> None:
+    passed = 0.0
+
+    def between() -> None:
+        nonlocal passed
+        is_written = bool(heard) and not heard[-1][-1] and heard[-1][-2].startswith(text)
+        if is_written or not text:  # a busy machine may be late with the beginning
+            passed += 500.0
+
+    server = serve(fake.Reply(text, after=after))
+    config = LlmConfig(base_url=server.base_url, model="test-model", silence_seconds=86_400)
+    patient = Server(config, None, between, clock=lambda: passed)
+    one = asker(server.base_url, transport=patient, on_text=heard)
+    with pytest.raises(LlmError, match="came to no end of its reply within 900 s") as caught:
+        ask(one)
+    assert "llm.reply_seconds" in caught.value.hint
+    assert passed == 2 * 1000.0  # asked for once more
+    assert len(one.calls) == 2
+    assert all(call.reply.startswith(text) for call in one.calls)
+
+
+def test_who_waits_long_for_a_reply_waits_so_long_for_all_of_it(serve: Serve, fake: Any) -> None:
+    passed = 0.0
+
+    def between() -> None:
+        nonlocal passed
+        passed += 2_500.0
+
+    server = serve(fake.Reply("", after="pings"))
+    config = LlmConfig(base_url=server.base_url, model="test-model", timeout_seconds=3_600)
+    patient = Server(config, None, between, clock=lambda: passed)
+    question = Question("slow", "prompt", (Message("user", "?"),), Basket, may_change_mode=False)
+    outcome = patient.complete(question, lambda _text: None)
+    patient.close()
+    assert isinstance(outcome, Failure)
+    assert "within 3600 s" in outcome.message
+    assert passed == 5_000.0
 
 
 def test_silence_counts_from_the_first_text() -> None:
