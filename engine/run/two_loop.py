@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.agents.plan import Critique, Plan, SubAction, Subtask
+from engine.agents.plan import Critique, Plan, Subtask
 from engine.agents.plan_choices import without_lost_choices
 from engine.agents.plan_edit import problems, share_training
 from engine.errors import AgentError, PlanError
@@ -157,6 +157,9 @@ def _propose(session: Session, comment: str) -> Plan:
             + "; ".join(wrong),
             "Resume the run to ask it again, or use `--agents rules`.",
         )
+    repeated = None if decides_itself(session) else iteration_repeated(session, plan)
+    if repeated is not None:
+        session.log(f"this is the plan of iteration {repeated} again, which failed", "warning")
     if before is not None and same_plan(before, plan):
         _say(session, "slow", agents.slow.author, "I have no other plan; you may edit this one.")
     session.save(PlanProposed(plan=plan), plan=plan, plan_comment="")
@@ -243,14 +246,15 @@ def _code_everything(session: Session) -> tuple[str, ...]:
     failed: list[str] = []
     for action in plan.sub_actions("code"):
         session.checkpoint_stop()
-        if not _is_done(session, action) and not coder.code(action):
+        work = session.progress.codes.get(action.name)
+        if work is not None and work.sub_action != action:
+            work = None
+        if work is not None and work.is_usable:
+            continue
+        # Given up by an earlier process: begun anew, it would take the place of what is asked now.
+        if (work is not None and work.given_up) or not coder.code(action):
             failed.append(action.name)
     return tuple(failed)
-
-
-def _is_done(session: Session, action: SubAction) -> bool:
-    work = session.progress.codes.get(action.name)
-    return work is not None and work.is_usable and work.sub_action == action
 
 
 def _say(session: Session, role: str, author: str, text: str) -> None:

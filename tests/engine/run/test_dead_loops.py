@@ -6,7 +6,7 @@ import pytest
 
 from engine.agents.protocols import CodeDraft
 from engine.run.dead_loops import same_code
-from engine.run.work import FINISHED
+from engine.run.work import FINISHED, WAITING
 
 CODE = '''
 def run() -> str:
@@ -100,6 +100,34 @@ def test_a_plan_that_comes_again_ends_the_outer_loop(bench, wavering):
     assert (reviews[1]["iteration"], reviews[1]["verdict"][-11:]) == (1, "a dead loop")
     warnings = [event.payload["text"] for event in journal.events(run.id, kinds={"log"})]
     assert any("that of iteration 0 again, which failed: a dead loop" in text for text in warnings)
+
+
+def test_a_person_is_told_that_the_plan_asked_about_has_failed_before(bench, wavering, monkeypatch):
+    monkeypatch.setattr("engine.run.approval.SHORT_PATIENCE_SECONDS", 0.0)
+    run = bench.create("collect wood", approve="none", code_retries=0, trials=1, plan_iterations=9)
+    journal = bench.database.journal
+
+    def told():
+        logged = [event.payload for event in journal.events(run.id, kinds={"log"})]
+        said = "this is the plan of iteration 0 again, which failed"
+        return [payload["level"] for payload in logged if payload["text"] == said]
+
+    asked = []
+    for _ in range(25):
+        assert bench.work(run.id) == WAITING
+        question = journal.pending(run.id)
+        if question.payload.get("plan", {}).get("iteration") == 1:
+            break
+        asked.append(question.subject)
+        assert told() == []  # nothing is known of a first plan, nor of code
+        journal.decide(question.id, "approve", by="ada")
+    assert len(asked) == len(set(asked))  # what was given up is not begun anew by a new process
+    assert told() == ["warning"]
+    assert bench.work(run.id) == WAITING  # asked again by another process: told once
+    assert told() == ["warning"]
+    journal.decide(journal.pending(run.id).id, "reject", by="ada", comment="no")
+    assert bench.work(run.id) == WAITING
+    assert told() == ["warning"] * 2
 
 
 def test_the_end_of_training_is_reviewed_too(bench):
