@@ -88,10 +88,12 @@ def go_on(
             )
         if not headless and (code := _no_terminal()):
             return code
-        if approve_all:
-            journal.send(found.id, "approve_all")
         known = journal.last_seq(found.id)
         alive = found.owner is not None and found.seen_state is not RunState.INTERRUPTED
+        if approve_all:
+            journal.send(found.id, "approve_all")
+            if headless and not alive:  # nobody is there to be asked about a model that fails
+                changes = {"approve": "all", **changes}
         failing = _asks_about_model(journal, found.id) if changes.get("agents") == "rules" else None
         if changes and not (alive and failing is not None and len(changes) == 1):
             if alive:

@@ -116,7 +116,7 @@ def _ask_once(
     request = _request(session, kind, subject, payload)
     if request.decision is None:
         session.control()  # *approve all* may have been said before this process began
-        if decides_itself(session):
+        if decides_itself(session, kind):
             request = _approve(session, request)
     if request.decision is None:
         session.enter(RunState.WAITING, f"{kind}: {subject}")
@@ -140,9 +140,12 @@ def _request(
     return request
 
 
-def decides_itself(session: Session) -> bool:
-    """True when a policy or *approve all* decides instead of a person."""
-    return session.config.approve == "all" or session.progress.approve_all
+def decides_itself(session: Session, kind: ApprovalKind | None = None) -> bool:
+    """True when a policy or *approve all* decides instead of a person.
+
+    A model that fails is nothing to approve: who said *approve all* is asked about it all the same.
+    """
+    return session.config.approve == "all" or (session.progress.approve_all and kind != "model")
 
 
 def _approve(session: Session, request: ApprovalRecord) -> ApprovalRecord:
@@ -168,7 +171,7 @@ def _wait(session: Session, request: ApprovalRecord, patience: float) -> Approva
     while request.decision is None:
         if session.control() in ("abort", "stop_and_keep"):
             raise RunStopped
-        if session.progress.approve_all:
+        if decides_itself(session, request.kind):
             return _approve(session, request)
         if time.monotonic() - since >= patience:
             raise RunWaits

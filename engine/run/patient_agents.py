@@ -57,7 +57,7 @@ class _Patience:
             self._obey(answer, error)
             return
         session.control()
-        if decides_itself(session):
+        if decides_itself(session, "model"):
             raise LlmError(
                 error.message,
                 f"{error.hint} Then: rlgpt-studio resume {session.run_id}, or without a model: "

@@ -191,8 +191,9 @@ class Deciding(CodeReading):
             self.app.toast(f"Not approved: {refused}", "error")
             return
         choices = (
-            Choice("A", "Approve all", "all", "This run asks nothing more and saves what works as"
-                   " skills; code still runs only in the sandbox."),
+            Choice("A", "Approve all", "all", "This run asks nothing more, unless its language"
+                   " model fails, and saves what works as skills; code still runs only in the"
+                   " sandbox."),
             Choice("b", "Back", "back", "Go on deciding one by one."),
         )  # fmt: skip
         text = "Approve this and everything the run would ask from here on, saving too?"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 
@@ -83,6 +84,40 @@ def test_a_run_that_asks_nobody_fails_with_both_ways_on(bench):
     (failed,) = bench.database.journal.events(run.id, kinds={"failed"})
     assert f"resume {run.id} --set agents=rules" in failed.payload["hint"]
     assert bench.database.journal.pending(run.id) is None
+
+
+def test_who_approved_all_is_asked_about_a_model_that_fails_all_the_same(bench, asked):
+    journal = bench.database.journal
+    journal.decide(journal.pending(asked.id).id, "approve", by="ada")
+    journal.send(asked.id, "approve_all")
+    assert bench.work(asked.id) == WAITING
+    question = journal.pending(asked.id)
+    assert question.kind == "model"
+    assert bench.work(asked.id) == WAITING  # and it stays open
+    assert journal.pending(asked.id) == question
+    journal.decide(question.id, "stop", by="ada")
+    assert bench.work(asked.id) == INTERRUPTED
+
+
+def test_approving_all_while_asked_about_the_model_does_not_answer(bench, asked, monkeypatch):
+    journal = bench.database.journal
+    monkeypatch.setattr("engine.run.approval._patience", lambda _session: 0.1)
+    monkeypatch.setattr("engine.run.approval.POLL_SECONDS", 0.0)
+    sent = []
+
+    def passed():  # the wait has begun when it looks at the time
+        if not sent:
+            sent.append(journal.send(asked.id, "approve_all"))
+        return next(seconds)
+
+    seconds = iter(n / 100 for n in range(1000))
+    monkeypatch.setattr("engine.run.approval.time", SimpleNamespace(
+        monotonic=passed, sleep=lambda _seconds: None))  # fmt: skip
+    monkeypatch.setattr("engine.run.session.COMMAND_SECONDS", 0.0)
+    assert bench.work(asked.id) == WAITING
+    assert sent
+    assert journal.pending(asked.id).kind == "model"
+    assert journal.take_commands(asked.id) == ()  # it was heard
 
 
 class DeadSlowAgent:

@@ -151,6 +151,8 @@ leave(RunState.FINISHED, result={"run": run_id, "state": "finished"})
     done = cli("resume", run_id[-4:], "--headless", "--approve", "all", "--output", "json")
     assert (done.code, done.json["state"]) == (0, "finished")
     assert "approve_all" in done.err
+    # Nobody is there: not even a model that fails is to be asked about.
+    assert database.journal.run(run_id).config["approve"] == "all"
     again = cli("resume", run_id, "--headless")
     assert again.code == 2
     assert "is over: it finished" in again.err
