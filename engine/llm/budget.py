@@ -10,6 +10,8 @@ from engine.errors import BudgetSpent
 from engine.llm.prices import price_of
 
 WARN_SHARE = 0.8
+ROUNDING = 1e-9
+"""Of a share: ten calls of 0.1 USD add up to a little less than 1 USD."""
 _CHARACTERS_PER_TOKEN = 4
 
 
@@ -53,7 +55,7 @@ class Budget:
         self._guessed_tokens = 0
         self._on_warning = on_warning
         # A run that went on with most of it spent was warned before.
-        self._warned = self._share() >= WARN_SHARE
+        self._warned = self._is_to_warn()
 
     @property
     def is_priced(self) -> bool:
@@ -109,7 +111,7 @@ class Budget:
                 f"{config.max_tokens_total} tokens.",
                 "Go on with more: `resume RUN --set llm.max_tokens_total=N`.",
             )
-        if self.is_priced and self.cost_usd >= config.max_cost_usd:
+        if self.is_priced and self.cost_usd >= config.max_cost_usd * (1 - ROUNDING):
             raise BudgetSpent(
                 f"the money budget is spent: {self.cost_usd:.4f} of {config.max_cost_usd:g} USD.",
                 "Go on with more: `resume RUN --set llm.max_cost_usd=N`.",
@@ -134,11 +136,13 @@ class Budget:
                 "`..._completion` (0: it is free)"
             )
 
+    def _is_to_warn(self) -> bool:
+        return self._share() >= WARN_SHARE - ROUNDING
+
     def _warn(self) -> None:
-        share = self._share()
-        if share >= WARN_SHARE and not self._warned:
+        if self._is_to_warn() and not self._warned:
             self._warned = True
-            config = self._config
+            config, share = self._config, self._share()
             spent = f"{self.tokens + self._guessed_tokens:,} of {config.max_tokens_total:,} tokens"
             if self.is_priced:
                 spent += f", {self.cost_usd:.2f} of {config.max_cost_usd:g} USD"

@@ -127,6 +127,52 @@ def test_money_is_counted_by_the_table_and_stops_the_run() -> None:
         budget.require()
 
 
+DIME = Usage(100_000, 0)
+DIMES = LlmConfig(
+    model="mine",
+    max_cost_usd=1.0,
+    max_tokens_total=10**9,
+    usd_per_million_prompt=1.0,
+    usd_per_million_completion=1.0,
+)
+
+
+def test_the_limits_are_met_exactly_although_dimes_do_not_add_up() -> None:
+    told: list[str] = []
+    budget = Budget(DIMES, on_warning=told.append)
+    for number in range(10):
+        budget.require()
+        assert len(told) == (number >= 8)
+        budget.add(DIME, 0)
+    assert budget.cost_usd < 1.0  # as computers add
+    with pytest.raises(BudgetSpent, match=r"1\.0000 of 1 USD"):
+        budget.require()
+    assert len(told) == 1
+    assert "80% of the budget" in told[0]
+
+
+def test_a_call_that_jumps_over_all_limits_is_told_before_the_next_one_is_refused() -> None:
+    told: list[str] = []
+    config = LlmConfig(model="gpt-5-mini", max_tokens_total=1_000)
+    budget = Budget(config, on_warning=told.append)
+    budget.require()
+    budget.add(Usage(1_500, 0), 0)
+    (text,) = told
+    assert "150% of the budget for language models is spent: 1,500 of 1,000 tokens" in text
+    with pytest.raises(BudgetSpent, match="1500 of 1000"):
+        budget.require()
+
+
+@pytest.mark.parametrize(("dimes", "warnings"), [(7, 1), (8, 0), (9, 0)])
+def test_a_run_that_goes_on_is_warned_unless_it_was(dimes: int, warnings: int) -> None:
+    told: list[str] = []
+    spent = sum([0.1] * dimes)
+    budget = Budget(DIMES, tokens=dimes * 100_000, cost_usd=spent, on_warning=told.append)
+    budget.require()
+    budget.add(DIME, 0)
+    assert len(told) == warnings
+
+
 def test_a_model_without_a_price_is_told_once_and_counted_in_tokens() -> None:
     told: list[str] = []
     budget = Budget(LlmConfig(model="mine", max_tokens_total=10**9), on_warning=told.append)
