@@ -319,6 +319,7 @@ class CrafterModel:
         answers = {
             "SubtasksAnswer": self._subtasks,
             "SubActionsAnswer": self._sub_actions,
+            "DividedAnswer": self._divided,
             "CodeAnswer": self._code,
             "LearningAnswer": self._learning,
             "CritiqueAnswer": self._critique,
@@ -337,8 +338,23 @@ class CrafterModel:
         }
         return {"subtasks": [wood, rest]}
 
+    def _divided(self, text: str) -> dict[str, Any]:
+        frames = int(_found(r"All training together has (\d+) env frames", text))
+        found = re.findall(r"^- `(wood|the_rest)` until `([^`]*)`: ", text, re.MULTILINE)
+        return {
+            "subtasks": [
+                {"name": name, "sub_actions": self._actions_of(name, success, frames)}
+                for name, success in found
+            ]
+        }
+
     def _sub_actions(self, text: str) -> dict[str, Any]:
         name = _found(r"Subtask `([a-z_0-9]*)`", text)
+        success = _found(r"Success of the subtask: `([^`]*)`", text)
+        frames = int(_found(r"(\d+) env frames of training", text))
+        return {"sub_actions": self._actions_of(name, success, frames)}
+
+    def _actions_of(self, name: str, success: str, frames: int) -> list[dict[str, Any]]:
         shared = {"precondition": "true", "interrupt": "health <= 2"}
         if name == "wood":
             action = {
@@ -356,11 +372,11 @@ class CrafterModel:
                 "mode": "rl",
                 "reason": "the order of many small decisions is better learnt",
                 "instruction": "Reach the goal of the task.",
-                "success": _found(r"Success of the subtask: `([^`]*)`", text),
-                "budget": int(_found(r"(\d+) env frames of training", text)),
+                "success": success,
+                "budget": frames,
                 **shared,
             }
-        return {"sub_actions": [action]}
+        return [action]
 
     def _code(self, text: str) -> dict[str, Any]:
         if self.slips and "birch" not in text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -15,6 +16,7 @@ from engine.agents.plan import (
     Subtask,
     Trial,
 )
+from engine.agents.plan_record import NOTHING_YET, PlanRecord
 from engine.worlds.base import TaskSpec, World
 
 
@@ -96,11 +98,23 @@ class Planner(Protocol):
 
 
 class SlowAgent(Protocol):
-    """Cuts a subtask into sub-actions and says of each: code it or learn it."""
+    """Cuts subtasks into sub-actions and says of each: code it or learn it."""
 
     @property
     def author(self) -> str:
         """How it signs: `rules`, or `llm:` and the model."""
+        ...
+
+    def divide(
+        self, context: TaskContext, subtasks: tuple[Subtask, ...]
+    ) -> Mapping[str, tuple[SubAction, ...]]:
+        """Sub-actions of a task's first plan by subtask, all thought of together.
+
+        Those that are left out are asked for one after the other, with `sub_actions`.
+
+        Raises:
+            NoValidAnswer: it cannot do so much at once; `sub_actions` may still work.
+        """
         ...
 
     def sub_actions(
@@ -109,12 +123,14 @@ class SlowAgent(Protocol):
         subtask: Subtask,
         earlier: tuple[SubAction, ...],
         critiques: tuple[Critique, ...],
+        record: PlanRecord = NOTHING_YET,
     ) -> tuple[SubAction, ...]:
         """Sub-actions of one subtask.
 
         Args:
             earlier: this subtask's sub-actions of the last iteration; empty at first.
-            critiques: the critic's last word on those that were coded.
+            critiques: why they must change: the critic's last word on each that failed.
+            record: the rest of the plan, and all that came of this subtask so far.
         """
         ...
 

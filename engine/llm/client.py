@@ -142,8 +142,10 @@ class LlmClient:
         picture: Picture | None = None,
         check: Callable[[Answer], Sequence[str]] = lambda _answer: (),
         read_text: Callable[[str], Answer | None] = lambda _text: None,
+        attempts: int = ANSWER_ATTEMPTS,
+        again_if_cut_off: bool = True,
     ) -> Answer:
-        """A valid answer; what is wrong with an answer goes back to the model, three times.
+        """A valid answer; what is wrong with one goes back to the model, up to three times.
 
         Args:
             role: `planner`, `slow`, `fast` or `critic`, for the record.
@@ -154,6 +156,9 @@ class LlmClient:
             picture: goes with the prompt where `llm.images` is on and the server takes pictures.
             check: problems of a well-formed answer, in words; none means it is accepted.
             read_text: makes an answer of a reply without JSON, or gives None.
+            attempts: answers that may be asked for, the first included.
+            again_if_cut_off: whether to ask once more, for a shorter answer, when one came to the
+                server's limit of tokens.
 
         Raises:
             NoValidAnswer: none within the attempts.
@@ -163,7 +168,9 @@ class LlmClient:
         opening = [Message("system", system), Message("user", prompt, picture)]
         conversation = opening
         problems: Sequence[str] = ()
-        for _ in range(ANSWER_ATTEMPTS):
+        asked = 0
+        while asked < attempts:
+            asked += 1
             reply = self._complete(role, subject, conversation, answer)
             value, problems = _answer_in(reply.text, answer, read_text)
             if value is not None:
@@ -173,6 +180,8 @@ class LlmClient:
             if reply.cut_off:
                 problems = ("the reply was cut off at the limit of tokens: be shorter", *problems)
             _log.debug("%s: answer of %s refused: %s", self.author, role, problems)
+            if reply.cut_off and not again_if_cut_off:
+                break
             # Only the last attempt is shown again, so a conversation does not grow.
             conversation = [
                 *opening,
@@ -180,7 +189,8 @@ class LlmClient:
                 Message("user", complaint(problems)),
             ]
         raise NoValidAnswer(
-            f"{self.author} gave no valid answer as {role} in {ANSWER_ATTEMPTS} attempts; "
+            f"{self.author} gave no valid answer as {role} in {asked} "
+            f"{'attempt' if asked == 1 else 'attempts'}; "
             f"the last one: {'; '.join(problems)}",
             "Try again, choose a stronger model (`llm.model`), or use `--agents rules`.",
         )

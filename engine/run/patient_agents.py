@@ -7,11 +7,12 @@ or made by the rules.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from engine.agents.last_frame import LastFrame
 from engine.agents.plan import CodeProposal, Critique, LearningProposal, SubAction, Subtask, Trial
+from engine.agents.plan_record import NOTHING_YET, PlanRecord
 from engine.agents.protocols import (
     Agents,
     CodeDraft,
@@ -112,15 +113,21 @@ class _Planner(_Role):
 
 
 class _SlowAgent(_Role):
+    def divide(
+        self, context: TaskContext, subtasks: tuple[Subtask, ...]
+    ) -> Mapping[str, tuple[SubAction, ...]]:
+        return self._call(lambda agents: agents.slow.divide(context, subtasks))
+
     def sub_actions(
         self,
         context: TaskContext,
         subtask: Subtask,
         earlier: tuple[SubAction, ...],
         critiques: tuple[Critique, ...],
+        record: PlanRecord = NOTHING_YET,
     ) -> tuple[SubAction, ...]:
         return self._call(
-            lambda agents: agents.slow.sub_actions(context, subtask, earlier, critiques)
+            lambda agents: agents.slow.sub_actions(context, subtask, earlier, critiques, record)
         )
 
 

@@ -7,10 +7,11 @@ of strength and still end the run: a task beyond the rules, a recording without 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from engine.agents.plan import Critique, Plan, SubAction, Subtask
 from engine.agents.plan_edit import flip_mode, problems, set_action
+from engine.agents.plan_record import PlanRecord
 from engine.errors import NoValidAnswer
 from engine.events import AgentSaid
 from engine.run.progress import CodeWork
@@ -29,8 +30,20 @@ def subtasks_or_task(session: Session) -> tuple[Subtask, ...]:
         return (Subtask(name=task.name, goal=task.words, success=task.success),)
 
 
+def divided_or_nothing(
+    session: Session, subtasks: tuple[Subtask, ...]
+) -> Mapping[str, tuple[SubAction, ...]]:
+    """The slow agent's whole first plan; nothing where so much at once is beyond it."""
+    slow = session.agents.slow
+    try:
+        return slow.divide(session.context, subtasks)
+    except NoValidAnswer as error:
+        _explain(session, "slow", slow.author, error, "It is asked for one subtask at a time.")
+        return {}
+
+
 def sub_actions_or_rl(
-    session: Session, subtask: Subtask, critiques: Sequence[Critique]
+    session: Session, subtask: Subtask, critiques: Sequence[Critique], record: PlanRecord
 ) -> tuple[SubAction, ...]:
     """The slow agent's sub-actions; where it gives no valid answer what works, and RL for the rest.
 
@@ -38,7 +51,7 @@ def sub_actions_or_rl(
     """
     slow, earlier = session.agents.slow, subtask.sub_actions
     try:
-        return slow.sub_actions(session.context, subtask, earlier, tuple(critiques))
+        return slow.sub_actions(session.context, subtask, earlier, tuple(critiques), record)
     except NoValidAnswer as error:
         _explain(session, "slow", slow.author, error, f"RL is to learn `{subtask.name}`.")
     codes = session.progress.codes

@@ -17,8 +17,14 @@ from engine.run.approval import ask, decides_itself
 from engine.run.coding import Coder
 from engine.run.dead_loops import agreed_before, iteration_repeated, same_plan
 from engine.run.look import with_plan
+from engine.run.plan_record import record_of
 from engine.run.review import reviewed
-from engine.run.rl_fallback import given_to_rl, sub_actions_or_rl, subtasks_or_task
+from engine.run.rl_fallback import (
+    divided_or_nothing,
+    given_to_rl,
+    sub_actions_or_rl,
+    subtasks_or_task,
+)
 from engine.run.session import Session
 from skills_db.records import RunState
 
@@ -140,7 +146,7 @@ def _propose(session: Session, comment: str) -> Plan:
         world=session.world.name,
         author=agents.slow.author,
         iteration=session.progress.iteration,
-        subtasks=tuple(_divide(session, subtask, comment) for subtask in subtasks),
+        subtasks=_divided(session, subtasks, comment),
     )
     if before is not None:
         plan = without_lost_choices(plan, before)
@@ -176,14 +182,39 @@ def _say_reuse(session: Session, subtasks: Sequence[Subtask]) -> None:
             _say(session, "planner", author, f"{subtask.name}: reuses skill {reused}")
 
 
-def _divide(session: Session, subtask: Subtask, comment: str) -> Subtask:
+def _divided(session: Session, subtasks: Sequence[Subtask], comment: str) -> tuple[Subtask, ...]:
+    """The subtasks with sub-actions: a first plan at once where the slow agent can, else in turn.
+
+    A later plan asks for those alone of which something failed or was rejected.
+    """
+    done = list(subtasks)
+    if not any(subtask.sub_actions for subtask in done):
+        session.checkpoint_stop()
+        given = divided_or_nothing(session, tuple(done))
+    else:
+        given = {}
+    for position, subtask in enumerate(done):
+        done[position] = _divide(session, subtask, comment, given.get(subtask.name, ()), done)
+    return tuple(done)
+
+
+def _divide(
+    session: Session,
+    subtask: Subtask,
+    comment: str,
+    given: tuple[SubAction, ...],
+    plan: Sequence[Subtask],
+) -> Subtask:
+    """One subtask with the sub-actions it was given, or else with those it is asked for now."""
     session.checkpoint_stop()
     critiques = _critiques(session, subtask, comment)
     replan = bool(subtask.sub_actions)
     if replan and not critiques:
         return subtask
     slow = session.agents.slow
-    actions = sub_actions_or_rl(session, subtask, critiques)
+    actions = given or sub_actions_or_rl(
+        session, subtask, critiques, record_of(session, subtask, plan)
+    )
     marks = ", ".join(f"{action.name} ({action.mode})" for action in actions)
     _say(session, "slow", slow.author, f"{subtask.name}: {marks}")
     return subtask.model_copy(update={"sub_actions": actions})

@@ -40,6 +40,19 @@ class SubActionsAnswer(Record):
     sub_actions: tuple[SubAction, ...] = Field(min_length=1, max_length=20)
 
 
+class DividedSubtask(Record):
+    """A subtask's name with its sub-actions."""
+
+    name: Identifier
+    sub_actions: tuple[SubAction, ...] = Field(min_length=1, max_length=20)
+
+
+class DividedAnswer(Record):
+    """The slow agent's answer for all subtasks at once."""
+
+    subtasks: tuple[DividedSubtask, ...] = Field(min_length=1, max_length=40)
+
+
 class CodeAnswer(Record):
     """The fast agent's answer."""
 

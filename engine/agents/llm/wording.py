@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
-from engine.agents.plan import Critique, LearningProposal, SubAction, Trial
+from engine.agents.plan import Critique, LearningProposal, SubAction, Subtask, Trial
+from engine.agents.plan_record import Attempt, TrainingResult
 from engine.agents.prompts.render import SHIPPED, PromptBook
 from engine.agents.protocols import Feedback, KnownSkill, WorkingCode
 from engine.worlds.base import Vocabulary, World
@@ -14,6 +15,9 @@ from engine.worlds.base import Vocabulary, World
 _ACTIONS_SHOWN = 24
 _TRIALS_SHOWN = 8
 _SKILLS_SHOWN = 8
+_ATTEMPTS_SHOWN = 12
+_TRAININGS_SHOWN = 3
+_LONGEST_FAILURE = 160
 _FINDING = re.compile(r"line (\d+): ")
 
 
@@ -43,6 +47,20 @@ def skills(known: tuple[KnownSkill, ...], *, with_code: bool = False) -> str:
     return "\n".join(lines)
 
 
+def subtasks(found: Iterable[Subtask]) -> str:
+    """Subtasks that are still to be divided, one a line."""
+    return "\n".join(
+        f"- `{s.name}` until `{s.success}`: {s.goal}"
+        + (f" (the planner wants reused here: {names(s.reuses)})" if s.reuses else "")
+        for s in found
+    )
+
+
+def names(found: Iterable[str]) -> str:
+    """Names as they are written in an answer."""
+    return ", ".join(f"`{name}`" for name in found) or "none"
+
+
 def sub_actions(actions: Iterable[SubAction]) -> str:
     """Sub-actions of an earlier plan, one a line."""
     return "\n".join(
@@ -54,10 +72,11 @@ def sub_actions(actions: Iterable[SubAction]) -> str:
 
 
 def given(others: Mapping[str, Iterable[SubAction]]) -> str:
-    """What other subtasks have got, one line a subtask."""
+    """What other subtasks have got so far, one line a subtask."""
     lines = [
         f"- {name}: " + ", ".join(f"`{a.name}` ({a.mode}) until `{a.success}`" for a in actions)
         for name, actions in others.items()
+        if actions
     ]
     return "\n".join(lines) or "none"
 
@@ -86,16 +105,37 @@ def learning(proposal: LearningProposal) -> str:
 
 def critiques(found: Iterable[Critique]) -> str:
     """Judgements, one a line."""
-    lines = [f"- `{c.sub_action}`: {verdict(c)} {c.text} {c.suggestion}".strip() for c in found]
-    return "\n".join(lines) or "- none was tried"
+    lines = [
+        f"- `{c.sub_action}`: {verdict(c)} {c.text}"
+        + (f" {c.suggestion}" if c.suggestion != c.text else "")
+        for c in found
+    ]
+    return "\n".join(line.rstrip() for line in lines) or "- none was tried"
 
 
 def verdict(critique: Critique) -> str:
     """The figures of a critique in words."""
+    if critique.author == "person":
+        return "rejected by a person."
+    if critique.author == "training":
+        return f"RL reached it in {critique.success_rate:.0%} of the training episodes."
     if critique.trials == 0:
         return "no trial could start."
     good = round(critique.success_rate * critique.trials)
     return f"{good} of {critique.trials} trials succeeded."
+
+
+def attempts(found: Sequence[Attempt]) -> str:
+    """Every version of a subtask's code, one a line; the newest where they are many."""
+    lines = [_attempt(attempt) for attempt in found[-_ATTEMPTS_SHOWN:]]
+    if len(found) > _ATTEMPTS_SHOWN:
+        lines.insert(0, f"- {len(found) - _ATTEMPTS_SHOWN} older ones are left out")
+    return "\n".join(lines) or "- none was tried"
+
+
+def trainings(found: Sequence[TrainingResult]) -> str:
+    """What RL reached, one line an iteration."""
+    return "\n".join(_training(result) for result in found[-_TRAININGS_SHOWN:]) or "- no training"
 
 
 def trials(found: Iterable[Trial]) -> str:
@@ -167,6 +207,31 @@ def numbered(code: str) -> str:
 
 def _rate(rate: float | None) -> str:
     return "never tried" if rate is None else f"{rate:.0%} success"
+
+
+def _attempt(attempt: Attempt) -> str:
+    good = round(attempt.success_rate * attempt.trials)
+    told = f"{good} of {attempt.trials} trials succeeded"
+    if attempt.trials == 0:
+        told = "no trial could start" if attempt.outcomes else "not tried"
+    ends = [f"{n} {outcome}" for outcome, n in attempt.outcomes.items() if outcome != "success"]
+    if attempt.frames:
+        ends.append(f"{attempt.frames:.0f} frames on average")
+    why = " ".join(attempt.failure.split())
+    if len(why) > _LONGEST_FAILURE:
+        why = f"{why[:_LONGEST_FAILURE]}..."
+    return (
+        f"- iteration {attempt.iteration}, `{attempt.sub_action}` version {attempt.version}: {told}"
+        + (f" ({', '.join(ends)})" if ends else "")
+        + (f": {why}" if why else "")
+    )
+
+
+def _training(result: TrainingResult) -> str:
+    rates = [] if result.task_success is None else [f"the task in {result.task_success:.0%}"]
+    rates += [f"`{name}` in {rate:.0%}" for name, rate in result.goals.items()]
+    reached = f"reached {', '.join(rates)} of the episodes" if rates else "no episode ended"
+    return f"- iteration {result.iteration}, after {result.frames} env frames: {reached}"
 
 
 def _trial(trial: Trial) -> str:

@@ -8,9 +8,11 @@ cannot be split any further is learnt.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from engine.agents.plan import Critique, Mode, SubAction, Subtask
 from engine.agents.plan_choices import renamed
+from engine.agents.plan_record import NOTHING_YET, PlanRecord
 from engine.agents.protocols import TaskContext
 from engine.agents.rules import survival
 from engine.agents.rules.chain import Chain, RecipeBook, Step
@@ -41,18 +43,27 @@ class RulesSlowAgent:
         self._world = world
         self._book = RecipeBook(world)
 
+    def divide(
+        self, context: TaskContext, subtasks: tuple[Subtask, ...]
+    ) -> Mapping[str, tuple[SubAction, ...]]:
+        """Nothing: rules lose nothing by one subtask after the other."""
+        del context, subtasks
+        return {}
+
     def sub_actions(
         self,
         context: TaskContext,
         subtask: Subtask,
         earlier: tuple[SubAction, ...],
         critiques: tuple[Critique, ...],
+        record: PlanRecord = NOTHING_YET,
     ) -> tuple[SubAction, ...]:
         """Sub-actions of one subtask; with critiques the earlier ones, changed where they failed.
 
         Raises:
             AgentError: the subtask is not one these rules know.
         """
+        del record
         if earlier:
             return self._revised(context, earlier, critiques)
         chain = chain_for(self._world, context.task)

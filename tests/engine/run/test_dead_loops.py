@@ -60,7 +60,10 @@ class Stubborn:
     def __init__(self, slow):
         self.slow = slow
 
-    def sub_actions(self, context, subtask, _earlier, _critiques):
+    def divide(self, context, subtasks):
+        return self.slow.divide(context, subtasks)
+
+    def sub_actions(self, context, subtask, _earlier, _critiques, _record):
         return self.slow.sub_actions(context, subtask, (), ())
 
 

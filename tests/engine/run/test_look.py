@@ -33,11 +33,16 @@ class Scripted:
         self.plans = plans
         self.asked = []
         self.frames = []
+        self.records = []
 
     def subtasks(self, _context):
         return (Subtask(name="all", goal="g", success=SUCCESS),)
 
-    def sub_actions(self, context, _subtask, earlier, critiques):
+    def divide(self, _context, _subtasks):
+        return {}
+
+    def sub_actions(self, context, _subtask, earlier, critiques, record):
+        self.records.append(record)
         self.asked.append(critiques)
         self.frames.append(context.training_frames)
         before = [index for index, plan in enumerate(self.plans) if _words(plan) == _words(earlier)]
@@ -157,6 +162,9 @@ def test_the_slow_agent_is_told_what_came_of_training(bench, lead, create):
     assert pick.trials == live.trials >= 8
     assert "after 512 env frames, 512 are left" in pick.text
     assert "`live` in 0 %" in pick.text
+    (reached,) = script.records[1].trainings
+    assert (reached.iteration, reached.frames) == (0, 512)
+    assert reached.goals == {"pick": pick.success_rate, "live": 0.0}
     first, _, last = payloads(bench, run, "iteration")[-3:]
     assert (first["iteration"], first["frames"], last["iteration"]) == (0, 512, 1)
     assert first["goals"] == {"pick": pick.success_rate, "live": 0.0}

@@ -128,10 +128,13 @@ class DeadSlowAgent:
     def __init__(self, slow, *, plans_once):
         self.slow, self.plans_once = slow, plans_once
 
-    def sub_actions(self, context, subtask, earlier, critiques):
+    def divide(self, context, subtasks):
+        return self.slow.divide(context, subtasks)
+
+    def sub_actions(self, context, subtask, earlier, critiques, record):
         if critiques or not self.plans_once:
             raise LlmError("the server is dead", "wait")
-        return self.slow.sub_actions(context, subtask, earlier, critiques)
+        return self.slow.sub_actions(context, subtask, earlier, critiques, record)
 
 
 @pytest.fixture

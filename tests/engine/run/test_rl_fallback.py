@@ -21,7 +21,10 @@ class Weak:
     def subtasks(self, _context):
         raise NoValidAnswer("llm:weak gave no valid answer as planner", "Choose a stronger one.")
 
-    def sub_actions(self, _context, _subtask, _earlier, _critiques):
+    def divide(self, _context, _subtasks):
+        raise NoValidAnswer("llm:weak gave no valid plan as slow", "Choose a stronger one.")
+
+    def sub_actions(self, _context, _subtask, _earlier, _critiques, _record):
         raise NoValidAnswer("llm:weak gave no valid answer as slow", "Choose a stronger one.")
 
 
@@ -39,7 +42,10 @@ class OnlyCode:
 
     author = "llm:weak"
 
-    def sub_actions(self, _context, subtask, earlier, _critiques):
+    def divide(self, _context, _subtasks):
+        return {}
+
+    def sub_actions(self, _context, subtask, earlier, _critiques, _record):
         if earlier:
             raise NoValidAnswer("llm:weak gave no valid answer as slow", "Choose a stronger one.")
         return (

@@ -15,10 +15,11 @@ from engine.agents.last_frame import LastFrame
 from engine.agents.llm.agents import llm_agents
 from engine.agents.plan import CodeProposal, Critique, Plan, SubAction, Subtask, Trial
 from engine.agents.plan_edit import problems
+from engine.agents.plan_record import PlanRecord
 from engine.agents.prompts.render import PromptBook
 from engine.agents.protocols import Feedback, LearningDraft, TaskContext, WorkingCode
 from engine.config import LlmConfig
-from engine.errors import AgentError, LlmError
+from engine.errors import AgentError, LlmError, NoValidAnswer
 from engine.llm.client import LlmClient
 from engine.sandbox.pool import Sandbox
 from engine.worlds.base import World
@@ -49,10 +50,8 @@ def test_a_whole_plan_and_its_code_come_from_the_model(
     played = play(fake.CrafterModel(slips=True))
     agents = played.agents
     found = agents.planner.subtasks(context)
-    divided = tuple(
-        s.model_copy(update={"sub_actions": agents.slow.sub_actions(context, s, (), ())})
-        for s in found
-    )
+    given = agents.slow.divide(context, found)
+    divided = tuple(s.model_copy(update={"sub_actions": given[s.name]}) for s in found)
     plan = Plan(task=context.task.words, world=world.name, author="llm", subtasks=divided)
     assert problems(plan, world) == ()
     assert plan.training_frames == context.training_frames
@@ -73,7 +72,7 @@ def test_a_whole_plan_and_its_code_come_from_the_model(
         mended = agents.fast.write(context, coded, base, said)
         assert sandbox.check(mended.code) == ()
     assert finding.message in played.prompts[-1]
-    assert [call.role for call in played.calls] == ["planner", "slow", "slow", "fast", "fast"]
+    assert [call.role for call in played.calls] == ["planner", "slow", "fast", "fast"]
     assert agents.planner.author == "llm:test-model"
 
 
@@ -137,19 +136,125 @@ def test_names_and_training_frames_are_shared_by_the_subtasks(
         in_turn(
             fake,
             actions(action, learn),
+            actions(action, learn | {"name": "third", "budget": 5_000}),
             actions(action, learn | {"budget": 5_000}),
             actions(action, {"name": "more", "mode": "rl", "budget": 6_000}),
             actions(action, {"name": "more", "mode": "rl", "budget": 5_000}),
         )
     )
     slow = played.agents.slow
-    slow.sub_actions(context, subtask, (), ())
+    first = slow.sub_actions(context, subtask, (), ())
     other = Subtask(name="rest", goal="rest", success="energy >= 9")
-    (more,) = slow.sub_actions(context, other, (), ())
+    record = PlanRecord({subtask.name: first, "third": ()})
+    (more,) = slow.sub_actions(context, other, (), (), record)
     assert (more.name, more.budget) == ("more", 5_000)
     assert "5000 env frames of training are left" in played.prompts[1]
-    assert "'learn' is used in another subtask" in played.prompts[2]
-    assert "ask for 6000 env frames of training, only 5000 are left" in played.prompts[3]
+    assert "'third' is used in another subtask" in played.prompts[2]
+    assert "'learn' is used in another subtask" in played.prompts[3]
+    assert "ask for 6000 env frames of training, only 5000 are left" in played.prompts[4]
+
+
+WHOLE = (
+    Subtask(name="wood", goal="hold wood", success="wood >= 1"),
+    Subtask(name="rest", goal="rest", success="energy >= 9"),
+)
+
+
+def whole(action: SubAction, **changes: dict[str, Any] | None) -> str:
+    """An answer for some subtasks, each with one sub-action: the given one with changes."""
+    parts = [
+        {"name": name, "sub_actions": [action.model_dump() | {"name": f"do_{name}"} | change]}
+        for name, change in changes.items()
+        if change is not None
+    ]
+    return json.dumps({"subtasks": parts})
+
+
+def test_one_question_is_enough_for_all_subtasks(
+    play: Play, fake: Any, context: TaskContext, action: SubAction
+) -> None:
+    learn = {"mode": "rl", "budget": 20_000, "choices": ["do_wood"]}
+    played = play(in_turn(fake, whole(action, wood={}, rest=learn)))
+    given = played.agents.slow.divide(context, WHOLE)
+    assert [(name, [a.name for a in actions]) for name, actions in given.items()] == [
+        ("wood", ["do_wood"]),
+        ("rest", ["do_rest"]),
+    ]
+    (prompt,) = played.prompts
+    assert "- `wood` until `wood >= 1`: hold wood\n- `rest` until `energy >= 9`: rest\n" in prompt
+    assert played.agents.slow.divide(context, WHOLE[:1]) == {}
+    assert len(played.prompts) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"wood": {}, "rest": {"success": "enrgy >= 9"}}, "subtask 'rest': sub-action 'do_rest'"),
+        ({"wood": {}, "rest": {"success": "enrgy >= 9"}}, "enrgy"),
+        ({"wood": {"budget": 20_000}, "rest": {}}, "subtask 'wood': sub-action 'do_wood' has a"),
+        ({"wood": {"name": "rest"}, "rest": {}}, "subtask 'wood': the name 'rest' is used in"),
+        ({"wood": {"name": "do_rest"}, "rest": {}}, "subtask 'rest': the name 'do_rest' is used"),
+        ({"wood": {}, "rest": {"choices": ["x"], "mode": "rl"}}, "subtask 'rest': sub-action"),
+        ({"wood": {}}, "subtask 'rest' is missing"),
+        ({"wood": {}, "rest": {}, "sing": {}}, "'sing' is none of the subtasks"),
+        (
+            {"wood": {"mode": "rl", "budget": 9_000}, "rest": {"mode": "rl", "budget": 11_001}},
+            "ask for 20001 env frames of training, only 20000 are left",
+        ),
+    ],
+)
+def test_what_is_wrong_with_a_whole_plan_goes_back_with_its_subtask(
+    play: Play,
+    fake: Any,
+    context: TaskContext,
+    action: SubAction,
+    changes: dict[str, Any],
+    said: str,
+) -> None:
+    played = play(in_turn(fake, whole(action, **changes), whole(action, wood={}, rest={})))
+    assert list(played.agents.slow.divide(context, WHOLE)) == ["wood", "rest"]
+    assert said in played.prompts[1]
+
+
+def test_a_subtask_is_divided_once(
+    play: Play, fake: Any, context: TaskContext, action: SubAction
+) -> None:
+    (wood, rest) = json.loads(whole(action, wood={}, rest={}))["subtasks"]
+    twice = json.dumps({"subtasks": [wood, rest, wood]})
+    played = play(in_turn(fake, twice, whole(action, wood={}, rest={})))
+    played.agents.slow.divide(context, WHOLE)
+    assert "subtask 'wood' is there 2 times" in played.prompts[1]
+
+
+def test_a_whole_plan_that_is_too_much_is_given_up_early(
+    play: Play, fake: Any, context: TaskContext
+) -> None:
+    played = play(in_turn(fake, '{"subtasks": []}'))
+    with pytest.raises(NoValidAnswer, match="in 3 attempts"):
+        played.agents.slow.divide(context, WHOLE)
+    played = play(in_turn(fake, fake.Reply('{"subtasks": [', finish="length")))
+    with pytest.raises(NoValidAnswer, match=r"in 1 attempt; .* was cut off"):
+        played.agents.slow.divide(context, WHOLE)
+
+
+def test_a_new_plan_may_ask_for_an_equal_share_of_the_training(
+    play: Play,
+    fake: Any,
+    context: TaskContext,
+    subtask: Subtask,
+    action: SubAction,
+    critique: Critique,
+) -> None:
+    # The shares of an agreed plan sum up to all there is.
+    all_of_it = action.model_copy(update={"name": "learn", "mode": "rl", "budget": 20_000})
+    share = {"name": "more", "mode": "rl", "budget": 10_000}
+    played = play(
+        in_turn(fake, actions(action, share | {"budget": 10_001}), actions(action, share))
+    )
+    record = PlanRecord({"rest": (all_of_it,)})
+    (more,) = played.agents.slow.sub_actions(context, subtask, (action,), (critique,), record)
+    assert more.budget == 10_000
+    assert "only 10000 are left" in played.prompts[1]
 
 
 def test_a_new_plan_may_keep_its_names(

@@ -25,6 +25,7 @@ from engine.agents.plan import (
     Subtask,
     Trial,
 )
+from engine.agents.plan_record import Attempt, PlanRecord, TrainingResult
 from engine.agents.prompts.render import render
 from engine.agents.protocols import Feedback, TaskContext, WorkingCode
 from engine.agents.rules.critic import RulesCritic
@@ -98,11 +99,59 @@ def test_the_planner_is_asked(context: TaskContext, world: World) -> None:
 def test_the_slow_agent_is_asked(
     context: TaskContext, world: World, subtask: Subtask, action: SubAction, critique: Critique
 ) -> None:
-    first = slow._prompt(context, subtask, (), (), {}, 20_000)
+    first = slow._prompt(context, subtask, (), (), PlanRecord({"stone": ()}))
     golden("slow_first", first, world)
-    other = {"stone": (action.model_copy(update={"name": "dig"}),)}
-    again = slow._prompt(context, subtask, (action,), (critique,), other, 5_000)
+    trained = critique.model_copy(
+        update={
+            "sub_action": "learn",
+            "author": "training",
+            "success_rate": 0.02,
+            "trials": 100,
+            "text": "It starves before it finds a tree.",
+            "suggestion": "Code the search for trees.",
+        }
+    )
+    learn = action.model_copy(update={"name": "learn", "mode": "rl", "budget": 20_000})
+    record = PlanRecord(
+        {"stone": (action.model_copy(update={"name": "dig"}),)},
+        (
+            Attempt(0, "gather_wood", 1, 0, 0.0, failure="rejected by a person: too timid"),
+            Attempt(0, "gather_wood", 2, 3, 1 / 3, {"failed": 2, "success": 1}, 120.4, "stops"),
+        ),
+        (TrainingResult(0, 20_000, None, {}), TrainingResult(1, 40_000, 0.12, {"learn": 0.02})),
+    )
+    again = slow._prompt(context, subtask, (action, learn), (critique, trained), record)
     golden("slow_again", again, world)
+
+
+def test_the_slow_agent_is_asked_for_a_whole_plan(
+    context: TaskContext, world: World, subtask: Subtask
+) -> None:
+    last = Subtask(name="pick", goal="Make it.", success="wood >= 2", reuses=("eat_cow",))
+    golden("slow_whole", slow._whole_prompt(context, (subtask, last)), world)
+
+
+def test_many_attempts_are_told_in_short() -> None:
+    many = [Attempt(0, "go", n, 2, 0.5, {"died": 1}, 9.0, "why\n" * 200) for n in range(1, 31)]
+    told = wording.attempts(many)
+    assert told.startswith("- 18 older ones are left out\n- iteration 0, `go` version 19: 1 of 2")
+    assert "version 30" in told
+    assert max(len(line) for line in told.splitlines()) < 300
+    assert len(told.splitlines()) == 13
+    assert wording.attempts([]) == "- none was tried"
+    assert wording.trainings([]) == "- no training"
+
+
+def test_a_persons_word_is_told_once(critique: Critique) -> None:
+    rejected = critique.model_copy(
+        update={
+            "author": "person",
+            "trials": 0,
+            "text": "Fewer steps.",
+            "suggestion": "Fewer steps.",
+        }
+    )
+    assert wording.critiques([rejected]) == "- `gather_wood`: rejected by a person. Fewer steps."
 
 
 def test_the_fast_agent_is_asked(
