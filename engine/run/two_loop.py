@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engine.agents.plan import Critique, Plan, Subtask
+from engine.agents.plan import Critique, Plan, SubAction, Subtask
 from engine.agents.plan_choices import without_lost_choices
 from engine.agents.plan_edit import problems, share_training
 from engine.errors import AgentError, PlanError
