@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import pty
 import signal
 import stat
+import struct
+import subprocess
 import sys
+import termios
 import time
 
 import pexpect
@@ -74,6 +79,51 @@ def test_a_signal_leaves_the_terminal_clean(run, terminal, number):
     child.expect(pexpect.EOF)
     child.wait()
     assert child.exitstatus == 0
+    assert run.journal.take_commands(run.id) == ()
+
+
+BUSY = """
+from textual.app import App
+def paint(self):
+    self.set_interval(0.001, lambda: self._driver.write("x"))
+App.on_ready = paint
+"""
+STUCK = """
+import time
+from textual.app import App
+App.exit = lambda *_: time.sleep(60)
+"""
+
+
+@pytest.mark.parametrize(
+    ("before", "ends"),
+    [("", (0,)), (BUSY, (0, 129)), (STUCK, (129,))],
+    ids=["idle", "busy", "stuck"],
+)
+def test_the_studio_ends_with_a_terminal_that_nobody_hangs_up(paths, run, before, ends):
+    """A terminal that is not the controlling one goes without a SIGHUP."""
+    run.approve_plan()
+    run.enter(RunState.TRAINING)
+    code = before + STUDIO.format(home=str(paths.home), url=paths.database_url, run=run.id)
+    code = code.replace('print("LEFT:", app.run())', "app.run()")  # there is nothing to print to
+    own = {k: v for k, v in os.environ.items() if k not in ("COLUMNS", "LINES")}
+    master, slave = pty.openpty()
+    fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+    child = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+        env={**own, "TERM": "xterm-256color", "TEXTUAL_ANIMATIONS": "none"},
+    )  # fmt: skip
+    try:
+        os.close(slave)
+        shown = b""
+        while b"gather_wood" not in shown:
+            shown += os.read(master, 65536)
+        os.close(master)
+        assert child.wait(timeout=5) in ends
+    finally:
+        child.kill()
+        child.wait()
     assert run.journal.take_commands(run.id) == ()
 
 
