@@ -44,5 +44,9 @@ class LlmError(EngineError):
     """The language model server could not be reached or did not answer usefully."""
 
 
+class ContextFull(LlmError):
+    """The server refuses a call because it is longer than the model's context."""
+
+
 class BudgetSpent(EngineError):
     """The token or money budget of the run is used up."""

@@ -43,6 +43,13 @@ def parse_answer(text: str, model: type[Answer]) -> Answer:
     raise InvalidReply(problems)
 
 
+def answers_another(text: str, model: type[BaseModel]) -> bool:
+    """Whether a reply answers a question of another kind: it has none of the fields asked for."""
+    first = next(_json_objects(text), None)
+    fields = set() if first is None else set(json.loads(first))
+    return bool(fields) and fields.isdisjoint(model.model_fields)
+
+
 def fenced_block(text: str) -> str | None:
     """The longest fenced block of a reply, or None when there is none."""
     blocks = [match[2] for match in _FENCE.finditer(text)]

@@ -13,7 +13,7 @@ from typing import Protocol
 from pydantic import BaseModel
 
 from engine.config import LlmConfig
-from engine.errors import LlmError, NoValidAnswer
+from engine.errors import ContextFull, LlmError, NoValidAnswer
 from engine.llm.answers import Answer, InvalidReply, parse_answer
 from engine.llm.budget import Budget, Usage
 from engine.llm.failures import Failure
@@ -161,7 +161,7 @@ class LlmClient:
                 server's limit of tokens.
 
         Raises:
-            NoValidAnswer: none within the attempts.
+            NoValidAnswer: none within the attempts, or as many as the model's context takes.
             LlmError: the server cannot be reached, refuses, or answers garbage.
             BudgetSpent: before a call, when tokens or money are used up.
         """
@@ -171,7 +171,13 @@ class LlmClient:
         asked = 0
         while asked < attempts:
             asked += 1
-            reply = self._complete(role, subject, conversation, answer)
+            try:
+                reply = self._complete(role, subject, conversation, answer)
+            except ContextFull:
+                if len(conversation) == len(opening):
+                    raise
+                problems = (*problems, "with it sent back the call was longer than the context")
+                break
             value, problems = _answer_in(reply.text, answer, read_text)
             if value is not None:
                 problems = check(value)
@@ -231,7 +237,8 @@ class LlmClient:
                 continue
             allowed = {"retry": CALL_ATTEMPTS, "retry_once": 2}.get(outcome.remedy, 1)
             if attempt >= allowed:
-                raise LlmError(outcome.message, outcome.hint)
+                kind = ContextFull if outcome.too_long else LlmError
+                raise kind(outcome.message, outcome.hint)
             asked = outcome.wait_seconds
             self._wait(FIRST_WAIT_SECONDS * 2 ** (attempt - 1) if asked is None else asked)
 

@@ -16,6 +16,8 @@ _LONGEST_WAIT_SECONDS = 30.0
 _RETRIED = frozenset({408, 409, 429})
 _STREAM = re.compile(r"\bstream", re.IGNORECASE)
 """Streaming itself is spoken of, not something `upstream`."""
+_TOO_LONG = re.compile(r"context[ _](?:length|size|window)", re.IGNORECASE)
+"""What OpenAI, vLLM and llama.cpp say of a call that is longer than the context."""
 _MODE_REFUSED = frozenset({400, 422, 500, 501})
 PICTURE_REFUSED = "the call with a picture was refused"
 """Begins the error of such a call; a later process of the run knows by it to send none."""
@@ -37,6 +39,8 @@ class Failure:
     """How long the server asked to wait."""
     partial: str = ""
     """What the model had written before."""
+    too_long: bool = False
+    """Whether the call was longer than the model's context."""
     may_pass: bool = False
     """Whether the same call may go well another time: such a refusal is not remembered."""
 
@@ -167,6 +171,7 @@ def _of_status(
         f"the server at {config.base_url!r} refused the call ({status}): {said}",
         "See what it says; the settings are under `llm`.",
         "give_up",
+        too_long=_TOO_LONG.search(str(error)) is not None,
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.errors import AgentError, ConfigError
+from engine.llm.answers import answers_another
 from engine.llm.failures import Failure
 from engine.llm.messages import SCHEMA_TOLD, Question, Reply, Tell
 from engine.llm.picture import without_pictures
@@ -28,6 +29,9 @@ class RecordedCall:
 
 class Replay:
     """Gives recorded replies: to the very same prompt its own, else the next of that role.
+
+    A question of a kind that the recording has no answers to gets an empty reply, so that the agent
+    does without: recordings of earlier versions still lead to their end.
 
     Args:
         calls: in the order in which they were made; those without a reply are left out.
@@ -62,8 +66,9 @@ class Replay:
             AgentError: nothing is left to answer with.
         """
         call = self._take(question)
-        tell(call.reply)
-        return Reply(call.reply)
+        reply = "" if call is None else call.reply
+        tell(reply)
+        return Reply(reply)
 
     def models(self) -> tuple[str, ...]:
         """A recording has none to choose from."""
@@ -72,7 +77,7 @@ class Replay:
     def close(self) -> None:
         """Nothing is open."""
 
-    def _take(self, question: Question) -> RecordedCall:
+    def _take(self, question: Question) -> RecordedCall | None:
         of_role = [call for call in self._left if call.role == question.role]
         exact = _same(of_role, question.text, _without_schema) or _same(
             of_role, question.text, _bare
@@ -86,10 +91,12 @@ class Replay:
             self._warned = True
             self._on_warning(
                 f"a prompt of the {question.role} is not the recorded one of {self._source!r}: its "
-                "next answer is taken; from here on the run may go another way"
+                "next answer of that kind is taken; from here on the run may go another way"
             )
-        found = exact or of_role[0]
-        self._left.remove(found)
+        fitting = (call for call in of_role if not answers_another(call.reply, question.answer))
+        found = exact or next(fitting, None)
+        if found is not None:
+            self._left.remove(found)
         return found
 
 

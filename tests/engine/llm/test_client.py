@@ -10,7 +10,7 @@ from typing import Any, Literal
 import pytest
 from pydantic import BaseModel, Field
 
-from engine.errors import AgentError, BudgetSpent, LlmError
+from engine.errors import AgentError, BudgetSpent, ContextFull, LlmError, NoValidAnswer
 
 KEY = "sk-very-secret-0123456789"
 GOOD = '{"fruit": "apple", "count": 3}'
@@ -394,3 +394,25 @@ def test_openai_without_a_key_is_not_even_asked(asker: Make) -> None:
         ask(one)
     assert "--agents rules" in caught.value.hint
     assert one.calls == []
+
+
+def test_a_conversation_that_outgrows_the_context_ends_the_attempts(
+    serve: Serve, asker: Make, fake: Any
+) -> None:
+    full = fake.Reply(status=400, error="the request exceeds the available context size")
+    server = serve("no fruit", full)
+    with pytest.raises(NoValidAnswer, match=r"in 2 attempts; .*JSON.*longer than the context"):
+        ask(asker(server.base_url))
+    with pytest.raises(ContextFull, match="exceeds the available context"):
+        ask(asker(server.base_url))
+
+
+def test_fewer_attempts_and_no_second_one_after_a_cut(serve: Serve, asker: Make, fake: Any) -> None:
+    server = serve("none")
+    with pytest.raises(NoValidAnswer, match="in 2 attempts"):
+        ask(asker(server.base_url), attempts=2)
+    assert len(server.requests) == 2
+    server = serve(fake.Reply('{"fruit": "app', finish="length"), GOOD)
+    with pytest.raises(NoValidAnswer, match=r"in 1 attempt; .* was cut off"):
+        ask(asker(server.base_url), again_if_cut_off=False)
+    assert len(server.requests) == 1

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from pydantic import BaseModel
 
-from engine.errors import AgentError, ConfigError
+from engine.errors import AgentError, ConfigError, NoValidAnswer
 from engine.llm.replay import RecordedCall, Replay, calls_in_file
 
 Make = Callable[..., Any]
@@ -89,6 +89,21 @@ def test_a_bad_answer_goes_back_as_it_did(asker: Make, replay: Any) -> None:
         "http://127.0.0.1:9/v1", transport=replay(("one", "no fruit"), ("later", reply("pear")))
     )
     assert ask(one, "one") == "pear"
+
+
+class Weather(BaseModel):
+    rain: bool
+
+
+def test_a_question_of_a_kind_that_was_never_recorded_uses_nothing_up(
+    asker: Make, replay: Any
+) -> None:
+    source = replay(("one", reply("apple")), ("two", reply("pear")))
+    one = asker("http://127.0.0.1:9/v1", transport=source)
+    with pytest.raises(NoValidAnswer):
+        one.client.ask("slow", "You look.", "Rain?", Weather, attempts=2)
+    assert ask(one, "other") == "apple"
+    assert ask(one, "another") == "pear"
 
 
 def test_what_an_earlier_process_was_given_is_not_given_again(asker: Make, replay: Any) -> None:
