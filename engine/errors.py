@@ -48,5 +48,9 @@ class ContextFull(LlmError):
     """The server refuses a call because it is longer than the model's context."""
 
 
+class ReplyEndless(LlmError):
+    """The server came to no end of a reply within the time that one may take."""
+
+
 class BudgetSpent(EngineError):
     """The token or money budget of the run is used up."""

@@ -13,7 +13,7 @@ from typing import Protocol
 from pydantic import BaseModel
 
 from engine.config import LlmConfig
-from engine.errors import ContextFull, LlmError, NoValidAnswer
+from engine.errors import ContextFull, NoValidAnswer, ReplyEndless
 from engine.llm.answers import Answer, InvalidReply, parse_answer
 from engine.llm.budget import Budget, Usage
 from engine.llm.failures import Failure
@@ -158,7 +158,7 @@ class LlmClient:
             read_text: makes an answer of a reply without JSON, or gives None.
             attempts: answers that may be asked for, the first included.
             again_if_cut_off: whether to ask once more, for a shorter answer, when one came to the
-                server's limit of tokens.
+                server's limit of tokens or of time; where not, that is no valid answer.
 
         Raises:
             NoValidAnswer: none within the attempts, or as many as the model's context takes.
@@ -172,7 +172,12 @@ class LlmClient:
         while asked < attempts:
             asked += 1
             try:
-                reply = self._complete(role, subject, conversation, answer)
+                reply = self._complete(role, subject, conversation, answer, again_if_cut_off)
+            except ReplyEndless as error:
+                if again_if_cut_off:
+                    raise
+                problems = (error.message,)
+                break
             except ContextFull:
                 if len(conversation) == len(opening):
                     raise
@@ -216,7 +221,12 @@ class LlmClient:
     # --- one completion, in whichever mode the server takes ---------------------------------
 
     def _complete(
-        self, role: str, subject: str, conversation: Sequence[Message], answer: type[BaseModel]
+        self,
+        role: str,
+        subject: str,
+        conversation: Sequence[Message],
+        answer: type[BaseModel],
+        again_if_cut_off: bool,
     ) -> Reply:
         attempt = 0
         while True:
@@ -236,9 +246,9 @@ class LlmClient:
                 _log.debug("%s: %s; next mode: %s", self.author, outcome.message, self.mode)
                 continue
             allowed = {"retry": CALL_ATTEMPTS, "retry_once": 2}.get(outcome.remedy, 1)
-            if attempt >= allowed:
-                kind = ContextFull if outcome.too_long else LlmError
-                raise kind(outcome.message, outcome.hint)
+            endless = outcome.error is ReplyEndless and not again_if_cut_off
+            if attempt >= allowed or endless:
+                raise outcome.error(outcome.message, outcome.hint)
             asked = outcome.wait_seconds
             self._wait(FIRST_WAIT_SECONDS * 2 ** (attempt - 1) if asked is None else asked)
 

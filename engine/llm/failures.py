@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.config import LlmConfig
+from engine.errors import ContextFull, LlmError, ReplyEndless
 from engine.llm.picture import without_data
 
 Remedy = Literal["retry", "retry_once", "other_mode", "no_stream", "no_picture", "give_up"]
@@ -39,8 +40,8 @@ class Failure:
     """How long the server asked to wait."""
     partial: str = ""
     """What the model had written before."""
-    too_long: bool = False
-    """Whether the call was longer than the model's context."""
+    error: type[LlmError] = LlmError
+    """What is raised where nothing mends it."""
     may_pass: bool = False
     """Whether the same call may go well another time: such a refusal is not remembered."""
 
@@ -126,6 +127,7 @@ def came_to_no_end(config: LlmConfig, partial: str) -> Failure:
         "`llm.reply_seconds` if this one is only slow.",
         "retry_once",
         partial=partial,
+        error=ReplyEndless,
     )
 
 
@@ -171,7 +173,7 @@ def _of_status(
         f"the server at {config.base_url!r} refused the call ({status}): {said}",
         "See what it says; the settings are under `llm`.",
         "give_up",
-        too_long=_TOO_LONG.search(str(error)) is not None,
+        error=ContextFull if _TOO_LONG.search(str(error)) else LlmError,
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel
 
 from engine.config import LlmConfig
-from engine.errors import LlmError
+from engine.errors import LlmError, NoValidAnswer
 from engine.llm.failures import Failure
 from engine.llm.messages import Message, Question
 from engine.llm.server import Server
@@ -137,6 +137,24 @@ def test_a_reply_without_an_end_is_ended(
     assert passed == 2 * 1000.0  # asked for once more
     assert len(one.calls) == 2
     assert all(call.reply.startswith(text) for call in one.calls)
+
+
+def test_where_a_long_answer_may_be_done_without_an_endless_one_is_no_answer(
+    serve: Serve, asker: Make, fake: Any
+) -> None:
+    passed = 0.0
+
+    def between() -> None:
+        nonlocal passed
+        passed += 500.0
+
+    server = serve(fake.Reply("", after="pings"))
+    config = LlmConfig(base_url=server.base_url, model="test-model", silence_seconds=86_400)
+    patient = Server(config, None, between, clock=lambda: passed)
+    one = asker(server.base_url, transport=patient)
+    with pytest.raises(NoValidAnswer, match=r"in 1 attempt; .* came to no end of its reply"):
+        one.client.ask("slow", "You plan.", "All?", Basket, again_if_cut_off=False)
+    assert len(one.calls) == 1
 
 
 def test_who_waits_long_for_a_reply_waits_so_long_for_all_of_it(serve: Serve, fake: Any) -> None:
