@@ -80,7 +80,7 @@ INSTANCES: Final = MappingProxyType(
         "clamp": 3,
         "block": 3,
         "screwdriver": 2,
-    }  # fmt: skip
+    }
 )
 """How many different objects there are of each category: 81 in all."""
 
