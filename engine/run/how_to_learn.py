@@ -134,8 +134,11 @@ def _decide(session: Session, how: HowToLearn, proposal: LearningProposal) -> Ho
 
 
 def _is_of_the_past(session: Session, how: HowToLearn, sub_action: SubAction) -> bool:
-    """Whether another plan has changed the sub-action, or taken away what was agreed for it."""
-    if how.sub_action != sub_action:
+    """Whether another plan has changed the sub-action, or taken away what was agreed for it.
+
+    Fewer frames for it are no other sub-action: those before are spent already.
+    """
+    if how.sub_action != sub_action.model_copy(update={"budget": how.sub_action.budget}):
         return True
     agreed = None if how.approved_by is None else how.proposal
     return agreed is not None and bool(_problems(session, agreed))

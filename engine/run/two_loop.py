@@ -132,8 +132,10 @@ def _unapproved(session: Session) -> Plan | None:
 
 
 def _propose(session: Session, comment: str) -> Plan:
-    before = session.progress.plan
+    before, look = session.progress.plan, session.progress.look
     context, agents = session.context, session.agents
+    if before is not None and look.critiques and look.left is not None:
+        before = share_training(before, look.left)  # the rest is spent
     if before is None:
         subtasks = subtasks_or_task(session)
         names = ", ".join(subtask.name for subtask in subtasks)
@@ -151,10 +153,7 @@ def _propose(session: Session, comment: str) -> Plan:
     if before is not None:
         plan = without_lost_choices(plan, before)
     # Shares of a later iteration can add up to more than the person asked for.
-    look = session.progress.look
     asked = before.training_frames if before is not None else 0
-    if look.critiques and look.left is not None:
-        asked = look.left
     plan = share_training(plan, asked or context.training_frames)
     wrong = problems(plan, session.world)
     if wrong:

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from engine.agents.plan import SubAction, Subtask
-from engine.agents.protocols import Agents, CodeDraft
+from engine.agents.plan import ShapingTerm, SubAction, Subtask
+from engine.agents.protocols import Agents, CodeDraft, LearningDraft
 from engine.agents.rules.critic import RulesCritic
 from engine.config import TrainingConfig
 from engine.errors import AgentError
@@ -34,6 +34,9 @@ class Scripted:
         self.asked = []
         self.frames = []
         self.records = []
+        self.earlier = []
+        self.configured = []
+        self.shaping = ()
 
     def subtasks(self, _context):
         return (Subtask(name="all", goal="g", success=SUCCESS),)
@@ -44,6 +47,7 @@ class Scripted:
     def sub_actions(self, context, _subtask, earlier, critiques, record):
         self.records.append(record)
         self.asked.append(critiques)
+        self.earlier.append(earlier)
         self.frames.append(context.training_frames)
         before = [index for index, plan in enumerate(self.plans) if _words(plan) == _words(earlier)]
         plan = self.plans[min(before[0] + 1, len(self.plans) - 1) if before else 0]
@@ -54,8 +58,11 @@ class Scripted:
     def write(self, _context, _sub_action, _base, _feedback):
         return CodeDraft('def run() -> str:\n    act("noop")\n    return "waited"\n', "")
 
-    def configure(self, *_about):
-        return None
+    def configure(self, _context, sub_action, _working, _base, _comment):
+        self.configured.append(sub_action.name)
+        if not self.shaping:
+            return None
+        return LearningDraft(actions=(), observation=(), shaping=self.shaping, reason="r")
 
 
 def _words(plan):
@@ -147,6 +154,7 @@ def test_what_goes_badly_is_planned_anew_with_the_frames_left(bench, lead, creat
     assert [plan["iteration"] for plan in approved] == [0, 1]
     budgets = [plan["subtasks"][0]["sub_actions"][0]["budget"] for plan in approved]
     assert budgets == script.frames == [1024, 512]
+    assert [action.budget for action in script.earlier[1]] == [512], "the rest is spent"
 
 
 def test_the_slow_agent_is_told_what_came_of_training(bench, lead, create):
@@ -214,6 +222,7 @@ def test_without_another_plan_training_goes_on(bench, lead, create, unlooked, se
     assert bench.work(run.id) == 0
     assert ends(bench, run) == unlooked
     assert len(script.asked) == 2, "there is no use in asking again"
+    assert script.configured == ["pick"]
     assert len(payloads(bench, run, "plan_approved")) == 1
     assert "RL goes on with what works" in logs(bench, run)
 
@@ -255,6 +264,24 @@ def test_a_person_may_reject_the_new_plan(bench, lead, create, monkeypatch):
         ("pick", 1024), ("pick_near", 512), ("pick_far", 512),
     ]  # fmt: skip
     assert [c.author for asked in script.asked for c in asked] == ["training", "person"]
+    assert ends(bench, run)[0] == FRAMES
+
+
+def test_how_to_learn_is_agreed_anew_where_the_plan_is_another(bench, lead, create, monkeypatch):
+    """Fewer frames are no other plan: what was agreed for that training holds."""
+    monkeypatch.setattr("engine.run.approval.SHORT_PATIENCE_SECONDS", 0.0)
+    script = lead((learn(),), (learn(),))
+    script.shaping = (ShapingTerm(predicate="wood >= 1", bonus=0.5),)
+    run = create(approve="none")
+    journal = bench.database.journal
+    kinds = []
+    while bench.work(run.id) == 4:
+        asked = journal.pending(run.id)
+        kinds.append(asked.kind)
+        journal.decide(asked.id, "approve", by="person")
+    assert kinds == ["plan", "learning", "plan", "save"]
+    assert script.configured == ["pick"]
+    assert not (bench.home / "runs" / run.id / "checkpoint-1.safetensors").exists()
     assert ends(bench, run)[0] == FRAMES
 
 
