@@ -181,6 +181,18 @@ def test_the_slow_agent_is_told_what_came_of_training(bench, lead, create):
     assert (last["frames"], last["verdict"]) == (FRAMES, "training ended: budget")
 
 
+def test_fast_mode_is_looked_at_in_the_same_way(bench, lead, create):
+    told, left = [], []
+    for fast_mode in (False, True):
+        script = lead((learn(),), (OTHER,))
+        run = create(fast_mode=fast_mode)
+        assert bench.work(run.id) == 0
+        told.append(script.asked)
+        left.append(ends(bench, run))
+    assert told[0] == told[1]
+    assert left[0] == left[1]
+
+
 def test_it_looks_again_at_half_of_the_rest(bench, lead, create):
     lead((learn(),), (OTHER,), (learn("pick_far"),))
     run = create(plan_iterations=3)
