@@ -13,6 +13,7 @@ import hashlib
 from dataclasses import replace
 
 from engine.agents.plan import Critique, Plan
+from engine.rl.confidence import wilson
 from engine.run.curriculum import ask_learner, frames_asked, frames_spent, within
 from engine.run.dead_loops import agreed_before
 from engine.run.history import last_payload
@@ -100,9 +101,12 @@ def _next_stop(session: Session, request: TrainingRequest) -> int | None:
 
 
 def _goes_badly(session: Session, trained: Trained) -> bool:
-    """Where no episode has ended nothing is known against it."""
-    rate = trained.success_rate
-    return rate is not None and rate < session.config.review_success
+    """Whether the success rate is too low with confidence: a few episodes say little."""
+    if trained.success_rate is None:
+        return False
+    episodes = min(trained.episodes, EPISODES)
+    _, most = wilson(round(trained.success_rate * episodes), episodes)
+    return most < session.config.review_success
 
 
 def _begun(session: Session, request: TrainingRequest) -> TrainingRequest:
