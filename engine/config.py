@@ -136,9 +136,9 @@ class RunConfig(BaseModel):
     """New versions the fast agent may write after failed trials, before the slow agent replans."""
     plan_iterations: int = Field(default=3, ge=1, le=20)
     review_success: float = Field(default=0.2, ge=0, le=1)
-    """The slow agent plans anew where the task's success rate in training is below this, with 97.5 %
-    confidence, at a look halfway through, or through what is then left; 0 never looks. Rules have
-    but one way to learn a thing: they never look."""
+    """The slow agent plans anew where the task's success rate in training is below this, with
+    97.5 % confidence, at a look halfway through, or through what is then left; 0 never looks. Rules
+    have but one way to learn a thing: they never look."""
     eval_episodes: int = Field(default=20, ge=1, le=10_000)
     eval_seed_start: int = Field(default=1_000_000, ge=0)
     """Held-out seeds: training and trials never use seeds from here on."""
