@@ -59,8 +59,9 @@ def fenced_block(text: str) -> str | None:
 def strict_schema(model: type[BaseModel]) -> dict[str, Any]:
     """JSON schema in the form `strict` asks for: every property required, no others.
 
-    Bounds and patterns are left out, as servers differ in which they accept; the answer is
-    validated here in any case.
+    Bounds and patterns are left out, as servers differ in which they accept: llama.cpp makes one
+    grammar of a schema, which long repetitions and patterns within nested objects can break as a
+    whole. The answer is validated here in any case.
     """
     schema: dict[str, Any] = _strict(model.model_json_schema())
     return schema
