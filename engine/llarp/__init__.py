@@ -1,0 +1,1 @@
+"""LLaRP: a frozen language model that is itself the policy, trained by RL (arXiv 2310.17722)."""
