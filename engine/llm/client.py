@@ -63,6 +63,9 @@ def ignore_text(role: str, subject: str, text: str, *, finished: bool) -> None:
     del role, subject, text, finished
 
 
+_PROBLEMS_TOLD = 3
+
+
 class LlmClient:
     """A language model, asked for typed answers.
 
@@ -202,7 +205,7 @@ class LlmClient:
         raise NoValidAnswer(
             f"{self.author} gave no valid answer as {role} in {asked} "
             f"{'attempt' if asked == 1 else 'attempts'}; "
-            f"the last one: {'; '.join(problems)}",
+            f"the last one: {_first_of(problems)}",
             "Try again, choose a stronger model (`llm.model`), or use `--agents rules`.",
         )
 
@@ -330,3 +333,10 @@ def _answer_in(
         return parse_answer(text, answer), ()
     except InvalidReply as error:
         return read_text(text), error.problems
+
+
+def _first_of(problems: Sequence[str]) -> str:
+    """The first few problems; a weak model's list has no end, and the record has all of it."""
+    told = "; ".join(problems[:_PROBLEMS_TOLD])
+    more = len(problems) - _PROBLEMS_TOLD
+    return f"{told}; and {more} more" if more > 0 else told

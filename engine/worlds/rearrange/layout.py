@@ -113,7 +113,8 @@ def spots(layout: Layout, receptacle: int, count: int, rng: np.random.Generator)
 def drop(layout: Layout, receptacle: int, rng: np.random.Generator) -> Floats:
     """Centre of an object that `place` puts on a receptacle: uniformly, shape (3,)."""
     low, high = placing_box(layout, receptacle)
-    return _at_rest(low, rng.uniform(low[:2], high[:2])[None])[0]
+    point: Floats = _at_rest(low, rng.uniform(low[:2], high[:2])[None])[0]
+    return point
 
 
 def placing_box(layout: Layout, receptacle: int) -> Floats:
