@@ -93,11 +93,16 @@ def _kitchen(
         "sink": corner.moved(left + to_sink),
         "right_counter": corner.moved(left + to_sink + to_right),
     }
-    run = left + to_sink + to_right - (start + 0.76)
-    between = (0.0, run, 0.0, 0.56, 0.0, 0.78)
     shapes = {"fridge": pieces.fridge(), "sink": sink}
     placed = {name: (frame, shapes.get(name, counter)) for name, frame in frames.items()}
-    return placed, [(corner.moved(start + 0.76), between)]
+    ends = [
+        (start + 0.76, left - counter.width / 2),
+        (left + counter.width / 2, left + to_sink - sink.width / 2),
+        (left + to_sink + sink.width / 2, left + to_sink + to_right - counter.width / 2),
+    ]
+    return placed, [
+        (corner, (begin, end, 0.0, 0.56, 0.0, 0.78)) for begin, end in ends if end - begin > 0.01
+    ]
 
 
 def _alone(

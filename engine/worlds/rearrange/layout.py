@@ -122,7 +122,8 @@ def placing_box(layout: Layout, receptacle: int) -> Floats:
     low, high = layout.surfaces[receptacle]
     margin = (1 - PLACED_WITHIN) / 2 * (high - low)
     margin[2] = 0
-    return np.stack([low + margin, high - margin]).astype(np.float32)
+    box: Floats = np.stack([low + margin, high - margin])
+    return box
 
 
 def robot_at(layout: Layout, pose: tuple[float, float, float]) -> NDArray[np.bool_]:
@@ -130,9 +131,11 @@ def robot_at(layout: Layout, pose: tuple[float, float, float]) -> NDArray[np.boo
     return at(layout.positions, *pose)
 
 
-def _at_rest(low: Floats, points: NDArray[np.float64]) -> Floats:
-    height = np.full((len(points), 1), low[2] + REST_HEIGHT)
-    return np.concatenate([points, height], axis=1).astype(np.float32)
+def _at_rest(low: Floats, points: NDArray[np.floating]) -> Floats:
+    centres = np.empty((len(points), 3), np.float32)
+    centres[:, :2] = points
+    centres[:, 2] = low[2] + REST_HEIGHT
+    return centres
 
 
 def _fixed(array: NDArray[_Scalar]) -> NDArray[_Scalar]:

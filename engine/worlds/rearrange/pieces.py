@@ -55,7 +55,7 @@ def sofa() -> Piece:
     seat = (-0.78, 0.78, 0.0, 0.9, 0.0, 0.38)
     back = (-0.95, 0.95, 0.0, 0.25, 0.0, 0.86)
     arms = tuple((u, u + 0.17, 0.25, 0.9, 0.0, 0.56) for u in (-0.95, 0.78))
-    return Piece((seat, back, *arms), _surface(0.75, 0.28, 0.88, 0.38), 1.5, 1.9, 0.9)
+    return Piece((seat, back, *arms), _surface(0.75, 0.28, 0.88, 0.38), 1.6, 1.9, 0.9)
 
 
 def chair() -> Piece:
@@ -101,7 +101,7 @@ def fridge() -> Piece:
 
 DRAWER_AT: Final = 0.22
 """How far to the right of a counter's middle its drawer is."""
-DRAWER_STAND: Final = 1.38
+DRAWER_STAND: Final = 1.6
 DRAWERS: Final[Mapping[int, tuple[str, float, Box]]] = MappingProxyType(
     {
         0: ("left_counter", DRAWER_AT, (-0.2, 0.2, 0.1, 0.58, 0.6, 0.78)),
