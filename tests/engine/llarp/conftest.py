@@ -47,7 +47,7 @@ class Buttons:
         return f"press {self.colours[asked]}"
 
     def observe(self, envs: Sequence[int]) -> NDArray[np.float32]:
-        noise = self.rng.normal(0, 0.1, (len(envs), FEATURES)).astype(np.float32)
+        noise = self.rng.normal(0, 0.03, (len(envs), FEATURES)).astype(np.float32)
         return np.stack([self._state[env][0] for env in envs]) + noise
 
     def step(self, envs: Sequence[int], actions: NDArray[np.int64]) -> Outcome:
@@ -96,7 +96,8 @@ def make_policy(tiny_lm: CausalLm) -> Callable[..., LlarpPolicy]:
         config = replace(small, **sizes)
         lm = tiny_lm if lm is None else lm
         policy = LlarpPolicy(config, lm, byte_tokens, envs=envs, seed=seed, encoder=encoder)
-        torch.nn.init.orthogonal_(policy.decoder.last.weight)  # so that the choice matters
+        drawn = torch.Generator().manual_seed(0)  # large, so that the choice matters
+        torch.nn.init.orthogonal_(policy.decoder.last.weight, generator=drawn)
         return policy
 
     return make
