@@ -9,7 +9,7 @@ from engine.agents.trials import TrialRunner
 from engine.errors import AgentError
 from engine.events import AgentSaid, CodeDecided, CodeProposed, CritiqueGiven, TrialFinished
 from engine.rl.watched import Watched
-from engine.run.approval import Answer, ask, decides_itself
+from engine.run.approval import UNASKED, Answer, ask, decides_itself
 from engine.run.dead_loops import version_repeated
 from engine.run.history import events_of
 from engine.run.progress import CodeWork
@@ -121,6 +121,11 @@ class Coder:
                 return work
             session.log(f"{subject} does not pass the check: {_findings(proposal)}", "error")
             work = work.model_copy(update={"proposal": proposal})
+            if answer.by in UNASKED:  # approving all does not mend a person's edit: the agent may
+                critique = _rejection(proposal, _findings(proposal))
+                work = work.model_copy(update={"critique": critique})
+                session.save(codes=self._with(work))
+                return work
             session.save(CodeProposed(proposal=proposal), codes=self._with(work))
 
     # --- try ----------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from engine.agents.plan import LearningProposal, Plan, SubAction
 from engine.agents.protocols import WorkingCode
 from engine.errors import AgentError
 from engine.events import Event, LearningDecided, LearningProposed
-from engine.run.approval import ask
+from engine.run.approval import UNASKED, ask
 from engine.run.patient_agents import RULES
 from engine.run.progress import HowToLearn
 from engine.run.session import Session
@@ -128,6 +128,8 @@ def _decide(session: Session, how: HowToLearn, proposal: LearningProposal) -> Ho
     edited = how.model_copy(update={"proposal": agreed})
     if problems := _problems(session, agreed):
         session.log(f"how to learn {subject} cannot stand: {problems}", "error")
+        if answer.by in UNASKED:  # approving all does not mend a person's edit: the agent may
+            return _propose(session, how.sub_action, agreed, problems)
         return _keep(session, edited)
     told = told.model_copy(update={"proposal": agreed})
     return _keep(session, edited.model_copy(update={"approved_by": answer.by}), told)

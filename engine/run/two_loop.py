@@ -13,9 +13,10 @@ from engine.agents.plan_choices import without_lost_choices
 from engine.agents.plan_edit import problems, share_training
 from engine.errors import AgentError, PlanError
 from engine.events import AgentSaid, PlanApproved, PlanProposed
-from engine.run.approval import ask, decides_itself
+from engine.run.approval import UNASKED, ask, decides_itself
 from engine.run.coding import Coder
 from engine.run.dead_loops import agreed_before, iteration_repeated, same_plan
+from engine.run.history import last_payload
 from engine.run.look import with_plan
 from engine.run.plan_record import record_of
 from engine.run.review import reviewed
@@ -93,8 +94,8 @@ def _agree_on_plan(session: Session) -> None:
         if not wrong:
             break
         session.log("the plan cannot stand: " + "; ".join(wrong), "error")
-        session.save(plan=agreed)
-        plan = agreed
+        plan = _as_proposed(session, agreed) if answer.by in UNASKED else agreed
+        session.save(plan=plan)
     session.save(
         PlanApproved(plan=agreed, by=answer.by),
         phase="code",
@@ -103,6 +104,19 @@ def _agree_on_plan(session: Session) -> None:
         codes=_still_valid(session, agreed),
         **with_plan(session, agreed),
     )
+
+
+def _as_proposed(session: Session, edited: Plan) -> Plan:
+    """The agents' plan before a person's edit: whoever approves all does not mend that one."""
+    session.flush()
+    proposed = last_payload(session.journal, session.run_id, PlanProposed.KIND)
+    if proposed is None:
+        raise PlanError("the edited plan cannot stand", "Edit it again: resume with approve=ask.")
+    plan = Plan.model_validate(proposed["plan"])
+    if plan == edited:
+        raise PlanError("the proposed plan cannot stand", "Edit it: resume with approve=ask.")
+    session.log("the plan is taken as it was proposed, before that edit", "warning")
+    return plan
 
 
 def _go_on(session: Session, why: str) -> None:
