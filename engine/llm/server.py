@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 BETWEEN_SECONDS = 0.2
 CONNECT_SECONDS = 5.0
 OPENAI_URL = "https://api.openai.com"
+MOST_TOKENS = 10**9
+"""A count above that makes no sense for one call, and a database may not hold it."""
 
 
 class Server:
@@ -213,5 +215,7 @@ def _usage(found: Any) -> Usage | None:
     """The server's count; None where it gave none, or none that makes sense."""
     prompt, written = (getattr(found, f"{name}_tokens", None) for name in ("prompt", "completion"))
     if not (isinstance(prompt, int) and isinstance(written, int)):
+        return None
+    if max(prompt, written) > MOST_TOKENS:
         return None
     return Usage(max(prompt, 0), max(written, 0))

@@ -307,6 +307,16 @@ def test_odd_usage_is_no_usage(serve: Serve, asker: Make, fake: Any) -> None:
     assert one.client.budget.tokens == 15
 
 
+@pytest.mark.parametrize("usage", [(10**30, 5), (5, 2**63)])
+def test_a_usage_beyond_all_sense_is_no_usage(
+    serve: Serve, asker: Make, fake: Any, usage: tuple[int, int]
+) -> None:
+    one = asker(serve(fake.Reply(GOOD, usage=usage)).base_url)
+    assert ask(one).count == 3
+    assert (one.calls[-1].prompt_tokens, one.calls[-1].completion_tokens) == (0, 0)
+    one.client.budget.require()
+
+
 def test_a_server_that_is_down(asker: Make) -> None:
     one = asker("http://127.0.0.1:9/v1")
     with pytest.raises(LlmError, match=r"no connection to 'http://127\.0\.0\.1:9/v1'") as caught:
