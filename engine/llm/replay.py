@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,7 +36,8 @@ class Replay:
     Args:
         calls: in the order in which they were made; those without a reply are left out.
         source: where they come from, for messages.
-        used: replies by role that an earlier process of the run was given.
+        used: calls of earlier processes of the run. Such a process may have died before it kept
+            what came of the last ones: to the very same prompt their reply is given again.
         on_warning: hears once when a prompt is not the recorded one.
     """
 
@@ -47,15 +48,16 @@ class Replay:
         calls: Iterable[RecordedCall],
         source: str,
         *,
-        used: Iterable[str] = (),
+        used: Iterable[RecordedCall] = (),
         on_warning: Callable[[str], None] = lambda _text: None,
     ) -> None:
         self._left = [call for call in calls if call.reply]
+        self._used = [call for call in used if call.reply]
         self._source = source
         self._on_warning = on_warning
         self._warned = False
-        for reply in used:
-            found = next((call for call in self._left if call.reply == reply), None)
+        for given in self._used:
+            found = next((call for call in self._left if call.reply == given.reply), None)
             if found is not None:
                 self._left.remove(found)
 
@@ -79,9 +81,12 @@ class Replay:
 
     def _take(self, question: Question) -> RecordedCall | None:
         of_role = [call for call in self._left if call.role == question.role]
-        exact = _same(of_role, question.text, _without_schema) or _same(
-            of_role, question.text, _bare
-        )
+        exact = _exact(of_role, question.text)
+        if exact is None:
+            lost = _exact(self._used, question.text)
+            if lost is not None:
+                self._used.remove(lost)
+                return lost
         if exact is None and not of_role:
             raise AgentError(
                 f"the recording {self._source!r} has no more answers of the {question.role}",
@@ -98,6 +103,11 @@ class Replay:
         if found is not None:
             self._left.remove(found)
         return found
+
+
+def _exact(calls: Sequence[RecordedCall], prompt: str) -> RecordedCall | None:
+    """The call with this very prompt, if any; first with its pictures, then without."""
+    return _same(calls, prompt, _without_schema) or _same(calls, prompt, _bare)
 
 
 def _same(

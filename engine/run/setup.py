@@ -108,7 +108,7 @@ def _recording(session: Session, given: Sequence[LlmCallRecord]) -> Replay | Non
     return Replay(
         calls,
         source,
-        used=[call.reply for call in given if not call.error],
+        used=[RecordedCall(call.role, call.prompt, call.reply) for call in given if not call.error],
         on_warning=lambda text: session.log(text, "warning"),
     )
 

@@ -107,8 +107,20 @@ def test_a_question_of_a_kind_that_was_never_recorded_uses_nothing_up(
 
 
 def test_what_an_earlier_process_was_given_is_not_given_again(asker: Make, replay: Any) -> None:
-    source = replay(("one", reply("apple")), ("one", reply("pear")), used=[reply("apple")])
+    used = [RecordedCall("slow", prompt("one"), reply("apple"))]
+    source = replay(("one", reply("apple")), ("one", reply("pear")), used=used)
     assert ask(asker("http://127.0.0.1:9/v1", transport=source), "one") == "pear"
+
+
+def test_what_an_earlier_process_was_given_and_lost_is_given_again_to_the_same_prompt(
+    asker: Make, replay: Any
+) -> None:
+    used = [RecordedCall("slow", prompt("uno"), reply("apple"))]  # for want of the recorded prompt
+    source = replay(("one", reply("apple")), ("two", reply("pear")), used=used)
+    one = asker("http://127.0.0.1:9/v1", transport=source)
+    assert [ask(one, "uno"), ask(one, "two")] == ["apple", "pear"]
+    with pytest.raises(AgentError, match="no more answers"):
+        ask(one, "uno")
 
 
 CALL = {"role": "slow", "prompt": "p", "reply": "r", "error": ""}
