@@ -7,7 +7,7 @@ of strength and still end the run: a task beyond the rules, a recording without 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from engine.agents.plan import Critique, Plan, SubAction, Subtask
 from engine.agents.plan_edit import flip_mode, problems, set_action
@@ -58,8 +58,10 @@ def sub_actions_or_rl(
     kept = tuple(a for a in earlier if a.name not in codes or not codes[a.name].given_up)
     if any(action.mode == "rl" for action in kept):
         return kept
+    taken = {subtask.name, *record.others, *(action.name for action in kept)}
+    taken.update(action.name for actions in record.others.values() for action in actions)
     learnt = SubAction(
-        name=f"learn_{subtask.name}"[:_LONGEST_NAME],
+        name=_free_name(f"learn_{subtask.name}", taken),
         mode="rl",
         reason="the slow agent gave no valid plan for it",
         instruction=subtask.goal,
@@ -67,6 +69,15 @@ def sub_actions_or_rl(
         budget=session.context.training_frames,
     )
     return (*kept, learnt)
+
+
+def _free_name(wanted: str, taken: Collection[str]) -> str:
+    """The name, or with the first number after it that nothing else in the plan is called."""
+    name, number = wanted[:_LONGEST_NAME], 1
+    while name in taken:
+        number += 1
+        name = f"{wanted[: _LONGEST_NAME - len(str(number)) - 1]}_{number}"
+    return name
 
 
 def given_to_rl(session: Session) -> Plan | None:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from engine.agents.plan import SubAction
+from engine.agents.plan import SubAction, Subtask
 from engine.agents.protocols import Agents, CodeDraft
 from engine.agents.rules.agents import rules_agents
 from engine.errors import AgentError, NoValidAnswer
-from engine.run.work import FAILED, FINISHED
+from engine.run.work import FAILED, FINISHED, WAITING
 
 USELESS = 'def run() -> str:\n    act("noop")\n    return "waited"\n'
 
@@ -112,6 +112,27 @@ def test_without_any_plan_rl_learns_the_whole_task(bench, roles):
     assert any("RL is to learn `collect_wood`" in text for text in said)
     warnings = _texts(bench, run.id, "log")
     assert any("Choose a stronger one." in text for text in warnings)
+
+
+@pytest.mark.parametrize(
+    ("names", "learnt"),
+    [
+        (["wood", "learn_wood"], ["learn_wood_2", "learn_learn_wood"]),
+        (["w" * 46 + "a", "w" * 46 + "b"], ["learn_" + "w" * 42, "learn_" + "w" * 40 + "_2"]),
+    ],
+)
+def test_what_rl_is_to_learn_has_a_name_of_its_own(bench, roles, names, learnt):
+    class Namer:
+        author = "llm:weak"
+
+        def subtasks(self, _context):
+            return tuple(Subtask(name=name, goal="g", success="wood >= 1") for name in names)
+
+    roles(planner=Namer(), slow=Weak())
+    run = bench.create("collect wood", approve="none")
+    assert bench.work(run.id) == WAITING, bench.database.journal.run(run.id).detail
+    subtasks = bench.database.journal.pending(run.id).payload["plan"]["subtasks"]
+    assert [part["sub_actions"][0]["name"] for part in subtasks] == learnt
 
 
 @pytest.mark.parametrize("iterations", [1, 3])
