@@ -25,6 +25,7 @@ from engine.llm.messages import (
     Question,
     Reply,
     Transport,
+    bounded,
     complaint,
     with_schema,
 )
@@ -188,7 +189,7 @@ class LlmClient:
                 break
             value, problems = _answer_in(reply.text, answer, read_text)
             if value is not None:
-                problems = check(value)
+                problems = bounded(check(value))
                 if not problems:
                     return value
             if reply.cut_off:

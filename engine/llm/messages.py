@@ -19,6 +19,9 @@ MODES: tuple[Mode, ...] = ("json_schema", "json_object", "prompt")
 """From the strictest to the one every server has; a server that refuses one gets the next."""
 SCHEMA_TOLD = "\n\nAnswer with one JSON object and nothing else. Its JSON schema:\n"
 """Stands between the first message and the schema, where the server is not told the schema."""
+MOST_PROBLEMS = 40
+LONGEST_PROBLEM = 2_000
+"""Characters: more than the longest predicate with what is wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +137,18 @@ def with_schema(
         return (first, *others)
     schema = json.dumps(strict_schema(answer), indent=1)
     return (Message(first.role, f"{first.content}{SCHEMA_TOLD}{schema}"), *others)
+
+
+def bounded(problems: Sequence[str]) -> tuple[str, ...]:
+    """Problems without end of an answer without end, as far as they are worth telling."""
+    told = [
+        problem
+        if len(problem) <= LONGEST_PROBLEM
+        else f"{problem[: LONGEST_PROBLEM // 2]} [...] {problem[-LONGEST_PROBLEM // 2 :]}"
+        for problem in problems[:MOST_PROBLEMS]
+    ]
+    more = len(problems) - len(told)
+    return (*told, f"... and {more} more") if more else tuple(told)
 
 
 def complaint(problems: Sequence[str]) -> str:

@@ -307,6 +307,20 @@ def test_odd_usage_is_no_usage(serve: Serve, asker: Make, fake: Any) -> None:
     assert one.client.budget.tokens == 15
 
 
+def test_problems_without_end_are_told_in_part(serve: Serve, asker: Make) -> None:
+    server = serve(GOOD, GOOD)
+    one = asker(server.base_url)
+    endless = ("first " + "x" * 100_000 + " is no name", *["another"] * 500)
+    with pytest.raises(NoValidAnswer) as caught:
+        ask(one, check=lambda _answer: endless, attempts=2)
+    told = server.requests[1].text
+    for text in (caught.value.message, told):
+        assert len(text) < 10_000
+        assert "first xxx" in text
+        assert "x is no name" in text
+        assert "... and 461 more" in text
+
+
 @pytest.mark.parametrize("usage", [(10**30, 5), (5, 2**63)])
 def test_a_usage_beyond_all_sense_is_no_usage(
     serve: Serve, asker: Make, fake: Any, usage: tuple[int, int]
