@@ -155,8 +155,9 @@ BY_PLACE: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "Between two counters there is a basin: that is where the {object} should be.",
         ),
         "sofa": (
-            "Take the {object} to the piece of furniture nearest the middle of the flat.",
-            "The {object} should lie on the seat that stands most centrally in here.",
+            "Take the {object} to the upholstered seat that is near the middle of the flat.",
+            "But for the chair, nothing stands nearer to the middle of the flat than where I want"
+            " the {object} to be.",
         ),
     }
 )
@@ -194,7 +195,8 @@ THREE: Final = (
     " {target2}, the {third} on the {target3}.",
     "I want the {first} on the {target}, the {second} on the {target2}, and also the {third} on the"
     " {target3}.",
-    "Tidy up as follows. {first}: {target}. {second}: {target2}. {third}: {target3}.",
+    "Tidy up: {first} to the {target}, then {second} to the {target2}, lastly {third} to the"
+    " {target3}.",
 )
 IF_FRIDGE: Final = (
     "If the fridge stands open, take the {first} to the {target}; if it does not, take the"

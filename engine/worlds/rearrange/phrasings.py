@@ -161,8 +161,7 @@ TRAIN: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 REPHRASED: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
     {
         "move": (
-            "What lies on the {source} and is called {object} ought to be standing on the"
-            " {target} instead.",
+            "There is a better place than the {source} for the {object}, and that is the {target}.",
             "Walk to the {source}, grab the {object}, and drop it off at the {target}.",
             "It bothers me that the {object} is on the {source}: the {target} suits it better.",
         ),
