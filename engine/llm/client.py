@@ -70,8 +70,8 @@ _PROBLEMS_TOLD = 3
 class LlmClient:
     """A language model, asked for typed answers.
 
-    The key is found when the client is made and goes nowhere but to the server: records, errors
-    and logs have it blotted out.
+    The key is found when the client is made and goes nowhere but to the server: answers, records,
+    errors and logs have it blotted out.
 
     Args:
         config: server, model, limits and prices.
@@ -287,9 +287,14 @@ class LlmClient:
         outcome = self._transport.complete(
             question, lambda text: self._on_text(role, subject, text, finished=False)
         )
+        # Before anything is made of it: an answer goes into events, approvals and skills.
+        if isinstance(outcome, Reply):
+            outcome = replace(outcome, text=without_key(outcome.text, self._key))
+        else:
+            outcome = replace(outcome, partial=without_key(outcome.partial, self._key))
         self._record(question, outcome, time.monotonic() - began)
         written = outcome.text if isinstance(outcome, Reply) else outcome.partial
-        self._on_text(role, subject, without_key(written, self._key), finished=True)
+        self._on_text(role, subject, written, finished=True)
         return outcome
 
     def _record(self, question: Question, outcome: Reply | Failure, seconds: float) -> None:
@@ -308,7 +313,7 @@ class LlmClient:
                 model=self.config.model,
                 mode=question.mode,
                 prompt=without_key(prompt, self._key),
-                reply=without_key(reply, self._key),
+                reply=reply,
                 prompt_tokens=counted.prompt_tokens,
                 completion_tokens=counted.completion_tokens,
                 seconds=seconds,

@@ -21,6 +21,10 @@ class Basket(BaseModel):
     count: int = Field(gt=0)
 
 
+class Note(BaseModel):
+    words: str
+
+
 def ask(asker: Any, **more: Any) -> Basket:
     basket: Basket = asker.client.ask("planner", "You count fruit.", "How many?", Basket, **more)
     return basket
@@ -384,6 +388,16 @@ def test_a_reply_that_repeats_the_key_is_recorded_without_it(serve: Serve, asker
     one = asker(serve(f"{KEY} {GOOD}").base_url)
     ask(one)
     assert one.calls[0].reply == f"[key] {GOOD}"
+
+
+def test_an_answer_that_repeats_the_key_is_given_without_it(serve: Serve, asker: Make) -> None:
+    """What agents make of an answer is stored: plans, code, skills that others are given."""
+    one = asker(serve(f'{{"words": "apple {KEY}"}}').base_url)
+    given: Note = one.client.ask("planner", "You write.", "What?", Note)
+    assert given.words == "apple [key]"
+    with pytest.raises(NoValidAnswer) as caught:
+        ask(one, attempts=1)
+    assert KEY not in caught.value.message
 
 
 def test_what_a_database_cannot_hold_is_left_out(serve: Serve, asker: Make) -> None:
