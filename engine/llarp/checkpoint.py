@@ -10,17 +10,28 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
 from engine.errors import ConfigError
-from engine.llarp.policy import LlarpPolicy
+from engine.llarp.lm import CausalLm
+from engine.llarp.policy import PolicyConfig
+from engine.llarp.sequences import Trainable
+from engine.llarp.vision import Encoder
 from engine.rl.checkpoint import Checkpoint, DamagedCheckpoint, load_checkpoint, save_checkpoint
 
 _FORMAT = 1
 _POLICY, _MOMENTS, _RANDOM = "policy.", "optimizer.", "random.actions"
+
+
+class Kept(Trainable, Protocol):
+    """A policy of trained and frozen parts: LLaRP itself, or a baseline of it."""
+
+    config: PolicyConfig
+    lm: CausalLm
+    encoder: Encoder | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +44,7 @@ class TrainingState:
     extra: Mapping[str, object] = field(default_factory=dict)
 
 
-def save_policy(path: Path, policy: LlarpPolicy) -> str:
+def save_policy(path: Path, policy: Kept) -> str:
     """Write the trained parts; the SHA-256 of the file.
 
     Raises:
@@ -42,7 +53,7 @@ def save_policy(path: Path, policy: LlarpPolicy) -> str:
     return save_checkpoint(path, Checkpoint(_weights(policy), json.dumps(_identity(policy))))
 
 
-def restore_policy(path: Path, policy: LlarpPolicy) -> None:
+def restore_policy(path: Path, policy: Kept) -> None:
     """Fill the trained parts of `policy` from a file of `save_policy` or `save_training`.
 
     Raises:
@@ -55,7 +66,7 @@ def restore_policy(path: Path, policy: LlarpPolicy) -> None:
 
 def save_training(
     path: Path,
-    policy: LlarpPolicy,
+    policy: Kept,
     optimizer: torch.optim.Optimizer,
     generator: torch.Generator,
     state: TrainingState,
@@ -75,7 +86,7 @@ def save_training(
 
 def restore_training(
     path: Path,
-    policy: LlarpPolicy,
+    policy: Kept,
     optimizer: torch.optim.Optimizer,
     generator: torch.Generator,
 ) -> TrainingState:
@@ -109,7 +120,7 @@ def restore_training(
     return TrainingState(**text["training"])
 
 
-def _identity(policy: LlarpPolicy) -> dict[str, Any]:
+def _identity(policy: Kept) -> dict[str, Any]:
     """What a policy must have in common with a checkpoint, as JSON."""
     frozen = {} if policy.lm.trainable else {"language model": policy.lm.source_hash}
     if policy.encoder is not None:
@@ -119,14 +130,14 @@ def _identity(policy: LlarpPolicy) -> dict[str, Any]:
     return {"format": _FORMAT, "frozen": frozen, "config": sizes}
 
 
-def _weights(policy: LlarpPolicy) -> dict[str, Tensor]:
+def _weights(policy: Kept) -> dict[str, Tensor]:
     return {
         f"{_POLICY}{name}": weight.detach().cpu().contiguous()
         for name, weight in policy.trained().items()
     }
 
 
-def _load(path: Path, policy: LlarpPolicy) -> tuple[Checkpoint, dict[str, Any]]:
+def _load(path: Path, policy: Kept) -> tuple[Checkpoint, dict[str, Any]]:
     checkpoint = load_checkpoint(path)
     if checkpoint is None:
         raise ConfigError(f"there is no checkpoint {str(path)!r}", "Name one that was saved.")
@@ -157,7 +168,7 @@ def _load(path: Path, policy: LlarpPolicy) -> tuple[Checkpoint, dict[str, Any]]:
 
 
 @torch.no_grad()
-def _fill(policy: LlarpPolicy, checkpoint: Checkpoint) -> None:
+def _fill(policy: Kept, checkpoint: Checkpoint) -> None:
     for name, weight in policy.trained().items():
         weight.copy_(checkpoint.tensors[f"{_POLICY}{name}"])
     policy.changed()

@@ -9,8 +9,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from engine.llarp.checkpoint import TrainingState, restore_training, save_training
-from engine.llarp.policy import LlarpPolicy
+from engine.llarp.checkpoint import Kept, TrainingState, restore_training, save_training
 from engine.llarp.ppo import Learner, PpoConfig, UpdateMetrics
 from engine.llarp.rollout import Tasks, collect
 from engine.llarp.sequences import Episode
@@ -30,9 +29,7 @@ class Training:
     Rollouts hold whole episodes, so between two updates no world has a state to keep.
     """
 
-    def __init__(
-        self, policy: LlarpPolicy, config: PpoConfig, *, rollout_steps: int, seed: int
-    ) -> None:
+    def __init__(self, policy: Kept, config: PpoConfig, *, rollout_steps: int, seed: int) -> None:
         """Begin at step 0.
 
         Args:
