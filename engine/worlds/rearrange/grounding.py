@@ -6,9 +6,7 @@ body becomes for each binding.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import product
 from typing import Final
 
 from engine.errors import PredicateError
@@ -23,7 +21,7 @@ Binding = Mapping[str, int]
 _Ground = int | Check
 """A mask whose bits all have to be set, or anything else as a function."""
 
-MOST_BINDINGS: Final = 50_000
+MOST_BINDINGS: Final = 20_000
 """Ways to bind the variables of one quantifier beyond which a goal is refused."""
 _PLACES: Final = {
     "on_top": len(RECEPTACLES),
@@ -53,8 +51,8 @@ def _ground(goal: Goal, categories: Sequence[int], binding: Binding) -> _Ground:
             return _any([_ground(part, categories, binding) for part in parts])
         case Nand(parts):
             return _not(_all([_ground(part, categories, binding) for part in parts]))
-        case Exists(variables, body):
-            bindings = _bindings(variables, categories, binding)
+        case Exists(_, body):
+            bindings = _bindings(goal, categories, binding)
             return _any([_ground(body, categories, bound) for bound in bindings])
         case ForAll(variable, category, body):
             if variable in binding:
@@ -63,25 +61,51 @@ def _ground(goal: Goal, categories: Sequence[int], binding: Binding) -> _Ground:
             return _all([_ground(body, categories, {**binding, variable: n}) for n in every])
 
 
-def _bindings(
-    variables: Sequence[tuple[str, int]], categories: Sequence[int], binding: Binding
-) -> Iterator[Binding]:
-    """The ways to extend a binding so that distinct variables have distinct objects."""
-    choices = []
-    for name, category in variables:
-        able = _of_category(Exists(tuple(variables), And(())), category, categories)
-        if name in binding:
-            able = [n for n in able if n == binding[name]]
-        choices.append(able)
-    if (count := math.prod(len(able) for able in choices)) > MOST_BINDINGS:
-        raise _error(
-            Exists(tuple(variables), And(())),
-            f"there are {count} ways to bind its variables, more than {MOST_BINDINGS}",
-        )
-    for objects in product(*choices):
-        bound = {**binding, **{name: n for (name, _), n in zip(variables, objects, strict=True)}}
-        if len(set(bound.values())) == len(bound):
+def _bindings(exists: Exists, categories: Sequence[int], binding: Binding) -> Iterator[Binding]:
+    """The ways to extend a binding so that distinct variables have distinct objects.
+
+    Of those that only exchange objects between variables of which the body says the same, one.
+    """
+    twins = _twins(exists)
+    choices = [_of_category(exists, category, categories) for _, category in exists.variables]
+
+    def extend(bound: Binding, at: int) -> Iterator[Binding]:
+        if at == len(choices):
             yield bound
+            return
+        name = exists.variables[at][0]
+        if name in bound:
+            able = [n for n in choices[at] if n == bound[name]]
+        else:
+            after = bound[twins[name]] if name in twins else -1
+            taken = set(bound.values())
+            able = [n for n in choices[at] if n > after and n not in taken]
+        for n in able:
+            yield from extend({**bound, name: n}, at + 1)
+
+    for count, bound in enumerate(extend(binding, 0), start=1):
+        if count > MOST_BINDINGS:
+            raise _error(exists, f"there are more than {MOST_BINDINGS} ways to bind its variables")
+        yield bound
+
+
+def _twins(exists: Exists) -> dict[str, str]:
+    """For a variable the one before it of which a conjunction says just the same, if any."""
+    parts = exists.body.parts if isinstance(exists.body, And) else (exists.body,)
+    if not all(isinstance(part, Atom) for part in parts):
+        return {}
+    said: dict[str, set[tuple[str, int]]] = {name: set() for name, _ in exists.variables}
+    for part in parts:
+        if isinstance(part, Atom) and part.object in said:
+            said[part.object].add((part.relation, part.place))
+    latest: dict[tuple[int, frozenset[tuple[str, int]]], str] = {}
+    twins = {}
+    for name, category in exists.variables:
+        kind = category, frozenset(said[name])
+        if kind in latest and name != latest[kind]:
+            twins[name] = latest[kind]
+        latest[kind] = name
+    return twins
 
 
 def _bit(atom: Atom, binding: Binding) -> int:

@@ -128,8 +128,17 @@ def test_a_goal_that_makes_no_sense_is_refused(goal: Goal, said: str) -> None:
 
 def test_a_goal_with_too_many_bindings_is_refused() -> None:
     variables = tuple((f"x{n}", CUP) for n in range(6))
+    different = And(tuple(on_top(name, n) for n, (name, _) in enumerate(variables)))
     with pytest.raises(PredicateError, match="ways to bind"):
-        ground(Exists(variables, And(())), [CUP] * 14)
+        ground(Exists(variables, different), [CUP] * 14)
+
+
+def test_of_equal_variables_only_the_number_matters() -> None:
+    variables = tuple((f"x{n}", CUP) for n in range(7))
+    same = And(tuple(on_top(name, SOFA) for name, _ in variables))
+    check = ground(Exists(variables, same), [CUP] * 9)
+    assert not check(known(*(on(n, SOFA) for n in range(6))))
+    assert check(known(*(on(n, SOFA) for n in range(2, 9))))
 
 
 def test_categories_in_order_of_appearance() -> None:
@@ -164,9 +173,11 @@ def read(goal: Goal, bits: int, categories: Sequence[int], bound: Mapping[str, i
             for objects in product(range(len(categories)), repeat=len(variables)):
                 new = {name: n for (name, _), n in zip(variables, objects, strict=True)}
                 fits = all(categories[new[name]] == category for name, category in variables)
+                fresh = [n for name, n in new.items() if name not in bound]
+                kept = all(new.get(name, n) == n for name, n in bound.items())
+                distinct = len({*fresh, *bound.values()}) == len(fresh) + len({*bound.values()})
                 everyone = {**bound, **new}
-                distinct = len(set(everyone.values())) == len(everyone)
-                if fits and distinct and read(body, bits, categories, everyone):
+                if fits and kept and distinct and read(body, bits, categories, everyone):
                     return True
             return False
     raise AssertionError(goal)
@@ -193,11 +204,20 @@ def some_goal(rng: random.Random, depth: int, names: tuple[str, ...]) -> Goal:
     return {"and": And, "or": Or, "nand": Nand}[kind](parts)
 
 
+def some_conjunction(rng: random.Random) -> Goal:
+    """Many variables, of which often the same is said."""
+    variables = tuple((f"v{n}", rng.choice([CUP, CAN])) for n in range(rng.choice([2, 3, 4])))
+    atoms = [
+        on_top(name, rng.randrange(2)) for name, _ in variables for _ in range(rng.randrange(3))
+    ]
+    return Exists(variables, And(tuple(atoms)))
+
+
 def test_grounded_goals_agree_with_a_direct_reading() -> None:
     rng = random.Random(1)
     outcomes = {True: 0, False: 0}
     for _ in range(600):
-        goal = some_goal(rng, 4, ())
+        goal = some_goal(rng, 4, ()) if rng.random() < 0.7 else some_conjunction(rng)
         categories = [rng.choice([CUP, CAN]) for _ in range(rng.randrange(5))]
         check = ground(goal, categories)
         for _ in range(8):
