@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +13,8 @@ from engine.worlds.rearrange.episode import Episode
 from engine.worlds.rearrange.facts import facts, packed
 from engine.worlds.rearrange.layout import Layout, generate
 from engine.worlds.rearrange.names import ACTIONS
+from engine.worlds.rearrange.pictures import Draw, Pictures, Pixels, view_of
+from engine.worlds.rearrange.render import Renderer, View
 from engine.worlds.rearrange.rules import act
 from engine.worlds.rearrange.score import SUCCESS_REWARD, Score
 from engine.worlds.rearrange.state import Rows, allocate
@@ -21,7 +23,7 @@ LENGTH: Final = 32
 """Actions after which an episode ends without success."""
 LEAVE: Final = -1
 """Stands for no action: the episode at this place is left as it is."""
-_ROOM: Final = 64
+_ROOM: Final = 40
 
 Flats = Callable[[int, int], Layout]
 """Makes the flat of an arrangement and a variant."""
@@ -60,8 +62,12 @@ class RearrangeBatch:
         *,
         penalty: float = 0.0,
         flats: Flats = generate,
+        draw: Draw | None = None,
     ) -> None:
-        """Make room for `size` episodes of at most `length` actions; pictures are square."""
+        """Make room for `size` episodes of at most `length` actions; pictures are square.
+
+        `flats` and `draw` stand in for the generator of flats and for the renderer.
+        """
         if size < 1 or length < 1 or picture < 1:
             raise ValueError(
                 f"Size, length and picture have to be positive, not {(size, length, picture)!r}."
@@ -75,6 +81,7 @@ class RearrangeBatch:
         self._episodes: list[Episode | None] = [None] * size
         self._layouts: list[Layout | None] = [None] * size
         self._scores: list[Score | None] = [None] * size
+        self._pictures = Pictures(size, draw or Renderer(picture).render)
         self._done = np.ones(size, np.bool_)
         self._success = np.zeros(size, np.bool_)
         self._progress = np.zeros(size, np.float64)
@@ -88,11 +95,12 @@ class RearrangeBatch:
         row = np.array([range(self.size)[index]])
         layout = self._flats(episode.macro, episode.variant)
         if len(episode.objects) > self._state.capacity:
-            self._state = self._state.grown(2 * len(episode.objects))
+            self._state = self._state.grown(len(episode.objects) + 8)
         self._state.begin(row[0], episode, layout)
         score = Score(episode, packed(facts(self._state, row))[0])
         self._episodes[index], self._layouts[index] = episode, layout
         self._scores[index] = score
+        self._pictures.forget(index)
         self._done[index] = False
         self._success[index] = score.success
         self._progress[index] = score.progress
@@ -114,6 +122,7 @@ class RearrangeBatch:
         if len(changed):
             known = packed(facts(self._state, changed))
             for row, now in zip(changed.tolist(), known, strict=True):
+                self._pictures.forget(row)
                 score = self._score(row)
                 rewards[row] += score.update(now)
                 self._success[row] = score.success
@@ -123,6 +132,32 @@ class RearrangeBatch:
         return Step(
             rewards, self._done.copy(), self._success.copy(), self._progress.copy(), invalid
         )
+
+    def observe(self, indices: Sequence[int] | Rows) -> Pixels:
+        """What the robots at these places see, (n, picture, picture, 3), for the caller to keep.
+
+        Raises:
+            ValueError: No episode has begun at one of them.
+        """
+        frames = np.empty((len(indices), self.picture, self.picture, 3), np.uint8)
+        for frame, (_, seen) in zip(frames, self._seen(indices), strict=True):
+            frame[:] = seen
+        return frames
+
+    def picture_keys(self, indices: Sequence[int] | Rows) -> list[bytes]:
+        """A digest of each picture's content: equal keys, equal pictures, whichever episode."""
+        return [key for key, _ in self._seen(indices)]
+
+    def frame(self, index: int) -> Pixels:
+        """The picture at one place as a read-only array, the same one while nothing changes."""
+        return self._seen([index])[0][1]
+
+    def view(self, index: int) -> View:
+        """All there is to be drawn at a place; for the eye of a person, not of a policy."""
+        self.episode(index)
+        layout = self._layouts[index]
+        assert layout is not None
+        return view_of(self._state, index, layout)
 
     @property
     def done(self) -> NDArray[np.bool_]:
@@ -154,6 +189,10 @@ class RearrangeBatch:
         if score is None:
             raise ValueError(f"No episode has begun at place {index!r}: call `begin` first.")
         return score
+
+    def _seen(self, indices: Sequence[int] | Rows) -> list[tuple[bytes, Pixels]]:
+        places = [int(index) for index in indices]
+        return self._pictures.of(places, self._state, self._layouts)
 
     def _to_step(self, actions: NDArray[np.int64]) -> Rows:
         if actions.shape != (self.size,):
