@@ -16,7 +16,7 @@ from engine.worlds.rearrange.layout import REST_HEIGHT, Layout
 from engine.worlds.rearrange.names import FRIDGE_HANDLE
 from engine.worlds.rearrange.raycast import CAMERA_HEIGHT, HORIZON, cast
 from engine.worlds.rearrange.scene import AJAR, Joints, scene
-from engine.worlds.rearrange.sprites import SIZES, Atlas, sprite
+from engine.worlds.rearrange.sprites import SIZES, Atlas
 
 Pixels = NDArray[np.uint8]
 Ints = NDArray[np.integer]
@@ -59,6 +59,7 @@ class Renderer:
         self.size = size
         self._kept_bytes = kept_bytes
         self._atlas = Atlas()
+        self._finger = max(2, size // 24)
         self._bytes = 0
         self._rooms: OrderedDict[tuple[object, ...], tuple[Pixels, Floats]] = OrderedDict()
 
@@ -70,11 +71,14 @@ class Renderer:
             frames[index], depths[index] = self._room(view)
         if any(len(view.categories) for view in views):
             self._atlas.make_room()
-            drawn = _in_view(views, self.size, self._atlas)
-            _draw(frames, depths, *drawn, self._atlas.pixels)
-        for index, view in enumerate(views):
-            if view.held >= 0:
-                self._draw_held(frames[index], view)
+            drawn, ahead = _in_view(views, self.size, self._atlas)
+            held = [(n, *self._held(view)) for n, view in enumerate(views) if view.held >= 0]
+            if held:
+                drawn = np.concatenate([drawn, np.array(held)])
+                ahead = np.concatenate([ahead, np.zeros(len(held), np.float32)])
+            _draw(frames, depths, drawn, ahead, self._atlas.pixels)
+            for index, _, left, _, width, _ in held:
+                self._draw_gripper(frames[index], left, left + width)
         return frames
 
     def _room(self, view: View) -> tuple[Pixels, Floats]:
@@ -92,19 +96,22 @@ class Renderer:
             self._bytes -= old[0].nbytes + old[1].nbytes
         return kept
 
-    def _draw_held(self, frame: Pixels, view: View) -> None:
-        """The object between two fingers, below in the middle."""
-        size = self.size
+    def _held(self, view: View) -> tuple[int, int, int, int, int]:
+        """Where the held object is drawn, below in the middle: sprite's start, left, top, width and
+        height.
+        """
         category, instance = int(view.categories[view.held]), int(view.instances[view.held])
-        width, height = np.maximum(np.rint(SIZES[category] * (size / 2 / _HELD_AT)), 2).astype(int)
-        shape = sprite(category, instance, int(width), int(height))
-        finger = max(2, size // 24)
-        bottom = size - finger
-        left = (size - int(width)) // 2
-        patch = frame[bottom - int(height) : bottom, left : left + int(width)]
-        np.copyto(patch, shape[..., :3], where=shape[..., 3:] > 0)
-        frame[bottom:, left - finger : left + int(width) + finger] = _FINGER
-        for side in (left - finger, left + int(width)):
+        width, height = (
+            max(2, round(length * self.size / 2 / _HELD_AT)) for length in SIZES[category].tolist()
+        )
+        start = self._atlas.start(category, instance, width, height)
+        return start, (self.size - width) // 2, self.size - self._finger - height, width, height
+
+    def _draw_gripper(self, frame: Pixels, left: int, right: int) -> None:
+        """Two fingers, and what they are fixed to, around what is held."""
+        finger, bottom = self._finger, self.size - self._finger
+        frame[bottom:, left - finger : right + finger] = _FINGER
+        for side in (left - finger, right):
             frame[bottom - 2 * finger : bottom, side : side + finger] = _FINGER
 
 
