@@ -26,7 +26,7 @@ BY_LOOK: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "Lay the purple stone fruit on the {target}.",
             "The smooth fruit that is neither red nor yellow but purple goes to the {target}.",
             "Which fruit here is the darkest? Get that one onto the {target}.",
-            "I painted a bowl of fruit in violet; its model has to be on the {target}.",
+            "I am painting a still life in violet; the fruit for it has to be on the {target}.",
         ),
         "lemon": (
             "Carry the sour yellow fruit to the {target}.",
@@ -96,7 +96,7 @@ BY_PURPOSE: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             "The hinges are held by screws that I wish to undo; leave the tool on the {target}.",
             "I must change the batteries of a toy whose cover is screwed on. Help me at the"
             " {target}.",
-            "At the {target} a chair wobbles for want of a twist to its screws.",
+            "At the {target} a stool wobbles for want of a twist to its screws.",
             "Whatever unscrews a socket cover should be on the {target}.",
             "My glasses need a turn of a tiny screw; take the right tool to the {target}.",
             "Put the tool with a handle and a tip that fits a screw head on the {target}.",
@@ -139,7 +139,7 @@ BY_PURPOSE: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
             " handle.",
             "Take what people sip hot chocolate from at a campfire to the {target}.",
             "Whatever my morning coffee is served in, handle and all, should be on the {target}.",
-            "I want a latte at the {target}, in something sturdy I can hang on a hook.",
+            "I want a latte at the {target}, in something sturdy that hangs on a hook.",
             "Put the thing with a handle for hot drinks on the {target}.",
             "The boss wants her coffee at the {target}, and not in a tumbler: it needs a handle.",
             "Brewing is done, so bring the ceramic thing with one handle to the {target}.",

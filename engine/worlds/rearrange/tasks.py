@@ -1,8 +1,9 @@
 """The kinds of task: what is drawn at random for one, what it asks, and how it is carried out.
 
 Source: the instructions of Language Rearrangement (LLaRP, arXiv 2310.17722): the same goals and
-solutions for 17 kinds. An object that a task names is the only one of its category in the flat,
-where the original may lay out two; so an instruction is always true of it.
+solutions for its 17 kinds, with laying the table as one of its own. An object that a task names is
+the only one of its category in the flat (unless it asks for all), where the original may lay out
+two; so an instruction is always true of it.
 """
 
 from __future__ import annotations
