@@ -35,7 +35,7 @@ class SubAction(Record):
     """Predicate that makes a running coded action yield to the policy."""
     due: str = "true"
     """Predicate that says when code alone starts it; a policy may choose it at other times too."""
-    budget: int = Field(gt=0, le=100_000_000)
+    budget: int = Field(gt=0, le=10_000_000_000)
     """Env frames: the longest one execution may take (code), or the training share (rl)."""
     choices: tuple[Identifier, ...] = ()
     """Names of the actions an rl policy may choose against the plan; all when empty."""

@@ -363,7 +363,7 @@ def _rule_of(field: str) -> str:
     if field == "name" or field.startswith(("depends_on", "choices")):
         return "names are lower case letters, digits and _, at most 48, as in `gather_wood`"
     if field == "budget":
-        return "a whole number of env frames from 1 to 100000000"
+        return "a whole number of env frames from 1 to 10000000000"
     return "write it as text"
 
 

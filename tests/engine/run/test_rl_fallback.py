@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.agents.plan import SubAction, Subtask
+from engine.agents.plan import Plan, SubAction, Subtask
 from engine.agents.protocols import Agents, CodeDraft
 from engine.agents.rules.agents import rules_agents
 from engine.errors import AgentError, NoValidAnswer
@@ -133,6 +133,16 @@ def test_what_rl_is_to_learn_has_a_name_of_its_own(bench, roles, names, learnt):
     assert bench.work(run.id) == WAITING, bench.database.journal.run(run.id).detail
     subtasks = bench.database.journal.pending(run.id).payload["plan"]["subtasks"]
     assert [part["sub_actions"][0]["name"] for part in subtasks] == learnt
+
+
+@pytest.mark.parametrize("weak", [False, True])
+def test_all_frames_that_a_run_may_have_can_be_planned(bench, roles, weak):
+    if weak:
+        roles(planner=Weak(), slow=Weak())
+    run = bench.create("collect wood", approve="none", frames=10_000_000_000)
+    assert bench.work(run.id) == WAITING, bench.database.journal.run(run.id).detail
+    plan = Plan.model_validate(bench.database.journal.pending(run.id).payload["plan"])
+    assert plan.training_frames == 10_000_000_000
 
 
 @pytest.mark.parametrize("iterations", [1, 3])
