@@ -39,7 +39,7 @@ _INNER = {
     "ffn_up": "mlp.up_proj",
     "ffn_down": "mlp.down_proj",
 }
-_LAYER = re.compile(r"blk\.(\d+)\.(\w+)\.(weight|bias)")
+_LAYER = re.compile(r"blk\.(\d+)\.(\w+)\.weight")
 _ROPE = "rope_freqs.weight"
 _INSTEAD = "Take the model's original folder (`config.json`, `*.safetensors`, `tokenizer.json`)."
 
@@ -122,7 +122,7 @@ class Gguf:
         heads = 0
         new = _OUTER.get(name)
         if (match := _LAYER.fullmatch(name)) is not None and match[2] in _INNER:
-            new = f"model.layers.{match[1]}.{_INNER[match[2]]}.{match[3]}"
+            new = f"model.layers.{match[1]}.{_INNER[match[2]]}.weight"
             if match[2] == "attn_q":
                 heads = self.number("attention.head_count")
             elif match[2] == "attn_k":
@@ -159,8 +159,8 @@ class Gguf:
                 self.metadata.get("llama.attention.layer_norm_rms_epsilon", 1e-6)
             ),
             "rope_theta": _short(self.metadata.get("llama.rope.freq_base", 10_000.0)),
-            "attention_bias": any(name.endswith("_proj.bias") for name in names),
-            "mlp_bias": any("mlp" in name and name.endswith(".bias") for name in names),
+            "attention_bias": False,
+            "mlp_bias": False,
             "tie_word_embeddings": "lm_head.weight" not in names,
             "bos_token_id": self.metadata.get("tokenizer.ggml.bos_token_id"),
             "eos_token_id": self.metadata.get("tokenizer.ggml.eos_token_id"),

@@ -90,6 +90,8 @@ def write(
         if value is None:
             continue
         kind = gguf.GGUFValueType.get_type(value)
+        if kind == gguf.GGUFValueType.INT32:  # llama.cpp takes no signed ones
+            kind = gguf.GGUFValueType.UINT32
         writer.add_key_value(key, value, kind)
     for name, values in (weights() if tensors is None else tensors).items():
         if packed is not None and values.ndim == 2:
