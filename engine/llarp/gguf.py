@@ -83,7 +83,7 @@ class Gguf:
         self._frequencies = found.pop(_ROPE, None)
         self.stored = tuple(self._named(name, tensor) for name, tensor in found.items())
         self.config = self._config()
-        self._check_complete()
+        self._check_shapes()
 
     def tensors(self) -> Iterator[tuple[str, torch.Tensor]]:
         """Names and bf16 tensors, one after another, so that one at a time is in memory."""
@@ -142,6 +142,9 @@ class Gguf:
         if self.number("rope.dimension_count", head) != head:
             raise self._unusable("it turns a part of each head only")
         names = {stored.name: stored.shape for stored in self.stored}
+        layers = self.number("block_count")
+        if not 0 < layers <= len(names):
+            raise self._unusable(f"it has {layers!r} layers and {len(names)} tensors")
         config: dict[str, Any] = {
             "architectures": ["LlamaForCausalLM"],
             "model_type": "llama",
@@ -149,7 +152,7 @@ class Gguf:
             "vocab_size": names.get("model.embed_tokens.weight", (0,))[0],
             "hidden_size": hidden,
             "intermediate_size": self.number("feed_forward_length"),
-            "num_hidden_layers": self.number("block_count"),
+            "num_hidden_layers": layers,
             "num_attention_heads": heads,
             "num_key_value_heads": self._key_heads(),
             "head_dim": head,
@@ -187,15 +190,41 @@ class Gguf:
             "original_max_position_embeddings": 8192,
         }
 
-    def _check_complete(self) -> None:
-        names = {stored.name for stored in self.stored}
-        wanted = {"model.embed_tokens.weight", "model.norm.weight"} | {
-            f"model.layers.{layer}.{name}.weight"
-            for layer in range(self.config["num_hidden_layers"])
-            for name in _INNER.values()
-        }
-        if missing := sorted(wanted - names):
+    def _check_shapes(self) -> None:
+        """Whether all tensors are there, in the sizes that the metadata state."""
+        wanted, found = self._shapes(), {stored.name: stored.shape for stored in self.stored}
+        if missing := sorted(set(wanted) - set(found)):
             raise self._unusable(f"{len(missing)} tensors are missing, {missing[0]!r} among them")
+        for name, shape in found.items():
+            if wanted.get(name, shape) != shape:
+                raise self._unusable(f"tensor {name!r} has shape {shape!r}, not {wanted[name]!r}")
+
+    def _shapes(self) -> dict[str, tuple[int, ...]]:
+        config = self.config
+        hidden, inner, head = (
+            config[name] for name in ("hidden_size", "intermediate_size", "head_dim")
+        )
+        queries = config["num_attention_heads"] * head
+        keys = config["num_key_value_heads"] * head
+        inside: dict[str, tuple[int, ...]] = {
+            "input_layernorm": (hidden,),
+            "self_attn.q_proj": (queries, hidden),
+            "self_attn.k_proj": (keys, hidden),
+            "self_attn.v_proj": (keys, hidden),
+            "self_attn.o_proj": (hidden, queries),
+            "post_attention_layernorm": (hidden,),
+            "mlp.gate_proj": (inner, hidden),
+            "mlp.up_proj": (inner, hidden),
+            "mlp.down_proj": (hidden, inner),
+        }
+        shapes: dict[str, tuple[int, ...]] = {
+            f"model.layers.{layer}.{name}.weight": shape
+            for layer in range(config["num_hidden_layers"])
+            for name, shape in inside.items()
+        }
+        words = (len(self.metadata.get("tokenizer.ggml.tokens", ())), hidden)
+        shapes |= {"model.embed_tokens.weight": words, "model.norm.weight": (hidden,)}
+        return shapes if config["tie_word_embeddings"] else shapes | {"lm_head.weight": words}
 
     def _dequantised(self, kind: Any, data: NDArray[Any]) -> NDArray[np.float32]:
         try:

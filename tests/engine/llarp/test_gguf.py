@@ -188,6 +188,13 @@ def test_the_tokenizer_comes_along(tiny: ModuleType, tmp_path: Path) -> None:
         ({"llama.rope.scaling.type": "yarn"}, "'yarn'"),
         ({"llama.rope.dimension_count": 8}, "part of each head"),
         ({"llama.block_count": 3}, "9 tensors are missing, 'model.layers.2."),
+        ({"llama.block_count": 4_000_000_000}, "4000000000 layers and 20 tensors"),
+        (
+            {"llama.attention.head_count": 2, "llama.attention.key_length": 16},
+            r"q_proj\.weight' has shape",
+        ),
+        ({"llama.embedding_length": 32, "llama.attention.key_length": 16}, "has shape"),
+        ({"tokenizer.ggml.tokens": ["a"]}, r"embed_tokens\.weight' has shape"),
         ({"llama.block_count": None}, "'llama.block_count' is None"),
         ({"llama.attention.head_count_kv": [2, 2]}, r"is \[2, 2\], not a whole number"),
         ({"tokenizer.ggml.model": "t5"}, "kind 't5'"),
