@@ -23,6 +23,7 @@ from engine.errors import ConfigError, EngineError
 from engine.files import write_atomically
 from engine.llarp.extras import extra
 from engine.llarp.gguf import convert
+from engine.llarp.lm_config import read_lm_config
 
 _log = logging.getLogger(__name__)
 
@@ -100,6 +101,12 @@ def check_config(folder: Path) -> None:
             f"the weights in {str(folder)!r} are quantised",
             "Take the model's bf16 weights, or a GGUF file of it.",
         )
+    if config.get("attention_bias"):
+        raise ConfigError(
+            f"the attention of the model in {str(folder)!r} has biases, which are not supported",
+            "Take a Llama-shaped model without them.",
+        )
+    read_lm_config(config)
 
 
 def weight_files(folder: Path) -> tuple[Path, ...]:

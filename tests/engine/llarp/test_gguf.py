@@ -13,9 +13,12 @@ import numpy as np
 import pytest
 import safetensors.torch
 import torch
+import torch.nn.functional as functional
 
 from engine.errors import ConfigError
 from engine.llarp.gguf import convert
+from engine.llarp.lm_config import read_lm_config
+from engine.llarp.lm_files import load_lm
 from engine.llarp.tokens import load_tokens
 
 
@@ -51,39 +54,63 @@ def test_tensors_get_their_names_and_keep_their_numbers(tiny: ModuleType, tmp_pa
         assert torch.equal(tensors[f"{new}.weight"], expected), old
 
 
-def test_queries_and_keys_meet_as_they_do_in_llama_cpp(tiny: ModuleType, tmp_path: Path) -> None:
-    """llama.cpp turns neighbouring numbers of a head together, Hugging Face its two halves."""
-    # Whole numbers are the same in bf16.
-    rng = np.random.default_rng(1)
-    stored = tiny.weights()
-    for name in ("blk.0.attn_q.weight", "blk.0.attn_k.weight"):
-        stored[name] = rng.integers(-8, 9, stored[name].shape).astype(np.float32)
-    tensors, config = converted(tiny.write(tmp_path / "m.gguf", stored))
-    x = rng.standard_normal((2, tiny.HIDDEN))
-    angles = config["rope_theta"] ** (-np.arange(0, tiny.HEAD, 2) / tiny.HEAD)
+def as_llama_cpp(tiny: ModuleType, stored: dict[str, Any], numbers: list[int]) -> Any:
+    """Last hidden states of the stored model: llama.cpp's graph (`src/models/llama.cpp`).
 
-    def neighbours(matrix: Any, place: int) -> Any:
-        first, second = np.moveaxis((matrix @ x[place]).reshape(-1, tiny.HEAD // 2, 2), -1, 0)
-        turn = (first + 1j * second) * np.exp(1j * place * angles)
-        return np.stack((turn.real, turn.imag), -1).reshape(-1, tiny.HEAD)
+    It turns neighbouring numbers of a head together, Hugging Face the two halves of a head.
+    """
+    w = {name.removesuffix(".weight"): value.astype(np.float64) for name, value in stored.items()}
+    places = np.arange(len(numbers))
+    angles = places[:, None, None] * 10_000.0 ** (-np.arange(0, tiny.HEAD, 2) / tiny.HEAD)
 
-    def halves(matrix: Any, place: int) -> Any:
-        first, second = np.split((matrix @ x[place]).reshape(-1, tiny.HEAD), 2, axis=-1)
-        turn = (first + 1j * second) * np.exp(1j * place * angles)
-        return np.concatenate((turn.real, turn.imag), -1)
+    def norm(x: Any, name: str) -> Any:
+        return x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5) * w[name]
 
-    q, k = (
-        tensors[f"model.layers.0.self_attn.{n}_proj.weight"].double().numpy() for n in "qk"
-    )  # fmt: skip
-    scores = halves(q, 1)[::2] @ halves(k, 0).T
-    expected = (
-        neighbours(stored["blk.0.attn_q.weight"], 1)[::2]
-        @ neighbours(stored["blk.0.attn_k.weight"], 0).T
-    )
-    np.testing.assert_allclose(scores, expected, rtol=1e-9)
-    # Not put back in order, they would not meet.
-    unmoved = halves(stored["blk.0.attn_q.weight"], 1)[::2]
-    assert not np.allclose(unmoved @ halves(stored["blk.0.attn_k.weight"], 0).T, expected)
+    def heads(x: Any) -> Any:
+        return x.reshape(len(x), -1, tiny.HEAD)
+
+    def turned(x: Any) -> Any:
+        pairs = x.reshape(*x.shape[:2], -1, 2)
+        turn = (pairs[..., 0] + 1j * pairs[..., 1]) * np.exp(1j * angles)
+        return np.stack((turn.real, turn.imag), -1).reshape(x.shape)
+
+    x = w["token_embd"][numbers]
+    for layer in range(tiny.LAYERS):
+        at = f"blk.{layer}."
+        seen = norm(x, at + "attn_norm")
+        q, k, v = (heads(seen @ w[f"{at}attn_{letter}"].T) for letter in "qkv")
+        k, v = (np.repeat(part, tiny.HEADS // tiny.KEY_HEADS, axis=1) for part in (k, v))
+        scores = np.einsum("qhd,khd->hqk", turned(q), turned(k)) / np.sqrt(tiny.HEAD)
+        scores = np.exp(np.where(places > places[:, None], -np.inf, scores))
+        weights = scores / scores.sum(-1, keepdims=True)
+        gathered = np.einsum("hqk,khd->qhd", weights, v).reshape(len(x), -1)
+        x = x + gathered @ w[f"{at}attn_output"].T
+        seen = norm(x, at + "ffn_norm")
+        gate = seen @ w[f"{at}ffn_gate"].T
+        x = x + (gate / (1 + np.exp(-gate)) * (seen @ w[f"{at}ffn_up"].T)) @ w[f"{at}ffn_down"].T
+    return norm(x, "output_norm")
+
+
+def test_the_decoder_computes_what_llama_cpp_would(tiny: ModuleType, tmp_path: Path) -> None:
+    rng = np.random.default_rng(3)
+    # Powers of two are the same in bf16.
+    stored = {
+        name: rng.choice([-0.25, -0.125, 0.125, 0.25], values.shape).astype(np.float32)
+        for name, values in tiny.weights().items()
+    }
+    convert(tiny.write(tmp_path / "m.gguf", stored), tmp_path / "made")
+    numbers = [5, 9, 260, 7, 100, 3]
+    lm = load_lm(tmp_path / "made", torch.float32)
+
+    def attend(layer: int, queries: Any, keys: Any, values: Any) -> Any:
+        parts = (part.transpose(0, 1) for part in (queries, keys, values))
+        return functional.scaled_dot_product_attention(
+            *parts, is_causal=True, enable_gqa=True
+        ).transpose(0, 1)
+
+    found = lm(lm.embed(torch.tensor(numbers)), torch.arange(len(numbers)), attend)
+    expected = as_llama_cpp(tiny, stored, numbers)
+    np.testing.assert_allclose(found.numpy(), expected, atol=2e-5)
 
 
 @pytest.mark.parametrize(
@@ -162,6 +189,9 @@ def test_llama_3_stretches_positions(tiny: ModuleType, tmp_path: Path) -> None:
         "high_freq_factor": 4.0,
         "original_max_position_embeddings": 8192,
     }
+    plain = 500_000.0 ** -(np.arange(0, 16, 2) / 16)
+    frequencies = read_lm_config(config).frequencies().numpy()
+    np.testing.assert_allclose(frequencies, plain / stored["rope_freqs.weight"], rtol=1e-6)
     stored["rope_freqs.weight"] = stored["rope_freqs.weight"] ** 0.9
     with pytest.raises(ConfigError, match="another way than Llama 3"):
         convert(tiny.write(tmp_path / "n.gguf", stored), tmp_path / "n")

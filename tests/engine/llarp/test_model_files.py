@@ -19,6 +19,14 @@ from engine.errors import ConfigError, EngineError
 from engine.llarp import model_files
 from engine.llarp.model_files import frozen_model, weight_files
 
+SIZES = {
+    "vocab_size": 9,
+    "hidden_size": 8,
+    "intermediate_size": 8,
+    "num_hidden_layers": 1,
+    "num_attention_heads": 2,
+}
+
 
 @pytest.fixture(scope="module")
 def tiny(load: Callable[[Path], ModuleType]) -> ModuleType:
@@ -32,7 +40,7 @@ def cache(tmp_path: Path) -> Path:
 
 def a_model(folder: Path, **config: Any) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
-    text = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", **config}
+    text = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", **SIZES, **config}
     (folder / "config.json").write_text(json.dumps(text))
     return folder
 
@@ -100,6 +108,9 @@ def test_pickled_weights_are_never_taken(tmp_path: Path, cache: Path) -> None:
         ({"architectures": ["GPT2LMHeadModel"]}, "GPT2LMHeadModel"),
         ({"architectures": None, "model_type": "gpt_neox"}, "gpt_neox"),
         ({"quantization_config": {"quant_method": "gptq"}}, "are quantised"),
+        ({"attention_bias": True}, "has biases"),
+        ({"rope_scaling": {"rope_type": "yarn", "factor": 4.0}}, "'yarn' is not supported"),
+        ({"hidden_size": None}, "states no 'hidden_size'"),
     ],
 )
 def test_another_kind_of_model_is_refused(
