@@ -216,6 +216,6 @@ def _usage(found: Any) -> Usage | None:
     prompt, written = (getattr(found, f"{name}_tokens", None) for name in ("prompt", "completion"))
     if not (isinstance(prompt, int) and isinstance(written, int)):
         return None
-    if max(prompt, written) > MOST_TOKENS:
+    if max(prompt, written) > MOST_TOKENS or max(prompt, written) <= 0:
         return None
     return Usage(max(prompt, 0), max(written, 0))

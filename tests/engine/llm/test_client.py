@@ -325,14 +325,15 @@ def test_problems_without_end_are_told_in_part(serve: Serve, asker: Make) -> Non
         assert "... and 461 more" in text
 
 
-@pytest.mark.parametrize("usage", [(10**30, 5), (5, 2**63)])
+@pytest.mark.parametrize("usage", [(10**30, 5), (5, 2**63), (0, 0), (-7, -7)])
 def test_a_usage_beyond_all_sense_is_no_usage(
     serve: Serve, asker: Make, fake: Any, usage: tuple[int, int]
 ) -> None:
-    one = asker(serve(fake.Reply(GOOD, usage=usage)).base_url)
-    assert ask(one).count == 3
+    one = asker(serve(fake.Reply(GOOD, usage=usage)).base_url, max_tokens_total=30)
+    assert [ask(one).count, ask(one).count] == [3, 3]
     assert (one.calls[-1].prompt_tokens, one.calls[-1].completion_tokens) == (0, 0)
-    one.client.budget.require()
+    with pytest.raises(BudgetSpent):  # guarded by a guess all the same
+        ask(one)
 
 
 def test_a_server_that_is_down(asker: Make) -> None:
