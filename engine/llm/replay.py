@@ -52,7 +52,8 @@ class Replay:
         on_warning: Callable[[str], None] = lambda _text: None,
     ) -> None:
         self._left = [call for call in calls if call.reply]
-        self._used = [call for call in used if call.reply]
+        # Once each: one that was given again after every death took the place of one call.
+        self._used = list(dict.fromkeys(call for call in used if call.reply))
         self._source = source
         self._on_warning = on_warning
         self._warned = False

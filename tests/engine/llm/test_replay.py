@@ -123,6 +123,13 @@ def test_what_an_earlier_process_was_given_and_lost_is_given_again_to_the_same_p
         ask(one, "uno")
 
 
+def test_what_was_given_again_after_every_death_counts_once(asker: Make, replay: Any) -> None:
+    used = [RecordedCall("slow", prompt("one"), reply("apple"))] * 3
+    source = replay(("one", reply("apple")), ("two", reply("apple")), used=used)
+    one = asker("http://127.0.0.1:9/v1", transport=source)
+    assert [ask(one, "one"), ask(one, "two")] == ["apple", "apple"]
+
+
 CALL = {"role": "slow", "prompt": "p", "reply": "r", "error": ""}
 
 
