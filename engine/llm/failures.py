@@ -131,6 +131,18 @@ def came_to_no_end(config: LlmConfig, partial: str) -> Failure:
     )
 
 
+def wrote_too_much(config: LlmConfig, partial: str) -> Failure:
+    """The reply is longer than any answer: it is not read to its end."""
+    return Failure(
+        f"the server at {config.base_url!r} came to no end of its reply within "
+        f"{len(partial):,} characters",
+        "A weak model may repeat itself without end: try another (`llm.model`).",
+        "retry_once",
+        partial=partial,
+        error=ReplyEndless,
+    )
+
+
 def _of_status(
     error: object, config: LlmConfig, may_change_mode: bool, with_picture: bool
 ) -> Failure:

@@ -12,10 +12,18 @@ from typing import TYPE_CHECKING, Any
 from engine.config import LlmConfig
 from engine.errors import LlmError
 from engine.llm.budget import Usage
-from engine.llm.failures import Failure, broken_off, came_to_no_end, explain, fell_silent, garbage
+from engine.llm.failures import (
+    Failure,
+    broken_off,
+    came_to_no_end,
+    explain,
+    fell_silent,
+    garbage,
+    wrote_too_much,
+)
 from engine.llm.keys import NO_KEY, without_key, without_key_so_far
 from engine.llm.messages import Question, Reply, Tell, storable
-from engine.llm.stream import Draft, Streamed, read_stream
+from engine.llm.stream import MOST_CHARACTERS, Draft, Streamed, read_stream
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -178,6 +186,8 @@ class Server:
     def _of_stream(self, found: Streamed) -> Reply | Failure:
         if found.chunks == 0:
             return Failure("the server does not stream", "", "no_stream")
+        if len(found.text) > MOST_CHARACTERS:
+            return wrote_too_much(self._config, storable(found.text[:MOST_CHARACTERS]))
         if found.finish_reason is None:
             return broken_off(self._config, storable(found.text))
         text = storable(found.text)
@@ -189,6 +199,8 @@ class Server:
         content = getattr(getattr(first, "message", None), "content", first)
         if first is None or not (content is None or isinstance(content, str)):
             return garbage(self._config, f"a {type(response).__name__} without a message")
+        if content is not None and len(content) > MOST_CHARACTERS:
+            return wrote_too_much(self._config, storable(content[:MOST_CHARACTERS]))
         cut_off = getattr(first, "finish_reason", "") == "length"
         return Reply(storable(content or ""), cut_off, _usage(getattr(response, "usage", None)))
 

@@ -9,6 +9,8 @@ from typing import Any
 
 TELL_SECONDS = 0.1
 """A reader follows no faster, and every telling may cost a write."""
+MOST_CHARACTERS = 1_000_000
+"""No model writes so much in one reply; a server that does is not read to its end."""
 
 
 @dataclass(slots=True)
@@ -16,6 +18,7 @@ class Draft:
     """A reply on its way: written by the thread that reads it, looked at by the one that waits."""
 
     pieces: list[str] = field(default_factory=list)
+    characters: int = 0
     heard: float | None = None
     """When the last chunk came; None until the first text is there: a model may think before."""
 
@@ -73,6 +76,9 @@ def read_stream(
         if not isinstance(piece, str) or not piece:
             continue
         draft.pieces.append(piece)
+        draft.characters += len(piece)
+        if draft.characters > MOST_CHARACTERS:
+            break
         draft.heard = clock()
         if draft.heard - told >= TELL_SECONDS:
             told = draft.heard

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from engine.config import LlmConfig
-from engine.errors import LlmError, NoValidAnswer
+from engine.errors import LlmError, NoValidAnswer, ReplyEndless
 from engine.llm.failures import Failure
 from engine.llm.messages import Message, Question
 from engine.llm.server import Server
@@ -137,6 +138,22 @@ def test_a_reply_without_an_end_is_ended(
     assert passed == 2 * 1000.0  # asked for once more
     assert len(one.calls) == 2
     assert all(call.reply.startswith(text) for call in one.calls)
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_a_reply_beyond_all_length_is_not_read_to_its_end(
+    serve: Serve, asker: Make, fake: Any, streamed: bool
+) -> None:
+    flood = "no " * 1_000_000
+    if streamed:
+        reply = fake.Reply(flood, piece=100_000, after="endless")
+    else:
+        body = {"choices": [{"message": {"content": flood}, "finish_reason": "stop"}]}
+        reply = fake.Reply(body=json.dumps(body).encode())
+    one = asker(serve(reply).base_url)
+    with pytest.raises(ReplyEndless, match="no end of its reply within 1,000,000 characters"):
+        ask(one)
+    assert [len(call.reply) for call in one.calls if call.reply] == [1_000_000] * 2
 
 
 def test_where_a_long_answer_may_be_done_without_an_endless_one_is_no_answer(
