@@ -81,6 +81,7 @@ class RearrangeBatch:
         self._episodes: list[Episode | None] = [None] * size
         self._layouts: list[Layout | None] = [None] * size
         self._scores: list[Score | None] = [None] * size
+        self._begun: set[int] = set()
         self._pictures = Pictures(size, draw or Renderer(picture).render)
         self._done = np.ones(size, np.bool_)
         self._success = np.zeros(size, np.bool_)
@@ -92,18 +93,17 @@ class RearrangeBatch:
         Raises:
             PredicateError: The episode's goal cannot be checked.
         """
-        row = np.array([range(self.size)[index]])
+        index = range(self.size)[index]
         layout = self._flats(episode.macro, episode.variant)
+        score = Score(episode)
         if len(episode.objects) > self._state.capacity:
             self._state = self._state.grown(len(episode.objects) + 8)
-        self._state.begin(row[0], episode, layout)
-        score = Score(episode, packed(facts(self._state, row))[0])
+        self._state.begin(index, episode, layout)
         self._episodes[index], self._layouts[index] = episode, layout
         self._scores[index] = score
         self._pictures.forget(index)
+        self._begun.add(index)
         self._done[index] = False
-        self._success[index] = score.success
-        self._progress[index] = score.progress
 
     def step(self, actions: NDArray[np.int64]) -> Step:
         """Take one action (index into `names.ACTIONS`) in every episode; `LEAVE` takes none.
@@ -113,20 +113,16 @@ class RearrangeBatch:
         """
         actions = np.asarray(actions, np.int64)
         rows = self._to_step(actions)
+        self._settle()
         rewards = np.zeros(self.size, np.float64)
         invalid = np.zeros(self.size, np.bool_)
         valid = act(self._state, rows, actions[rows])
         invalid[rows] = ~valid
         rewards[rows[~valid]] -= self.penalty
         changed = rows[valid]
-        if len(changed):
-            known = packed(facts(self._state, changed))
-            for row, now in zip(changed.tolist(), known, strict=True):
-                self._pictures.forget(row)
-                score = self._score(row)
-                rewards[row] += score.update(now)
-                self._success[row] = score.success
-                self._progress[row] = score.progress
+        for row in changed.tolist():
+            self._pictures.forget(row)
+        rewards[changed] += self._update(changed)
         rewards[rows] += SUCCESS_REWARD * self._success[rows]
         self._done[rows] = self._success[rows] | (self._state.steps[rows] >= self.length)
         return Step(
@@ -167,6 +163,7 @@ class RearrangeBatch:
     @property
     def progress(self) -> NDArray[np.float64]:
         """Share of the subgoals ever reached, also before the first action."""
+        self._settle()
         return self._progress.copy()
 
     def instruction(self, index: int) -> str:
@@ -184,11 +181,25 @@ class RearrangeBatch:
             raise ValueError(f"No episode has begun at place {index!r}: call `begin` first.")
         return episode
 
-    def _score(self, index: int) -> Score:
-        score = self._scores[index]
-        if score is None:
-            raise ValueError(f"No episode has begun at place {index!r}: call `begin` first.")
-        return score
+    def _settle(self) -> None:
+        """See what is the case at the start of episodes begun since the last step, all at once."""
+        if self._begun:
+            self._update(np.array(sorted(self._begun)))
+            self._begun.clear()
+
+    def _update(self, rows: Rows) -> list[float]:
+        """Score what has changed in these rows; return the rewards of their progress."""
+        if not len(rows):
+            return []
+        rewards = []
+        known = packed(facts(self._state, rows))
+        for row, now in zip(rows.tolist(), known, strict=True):
+            score = self._scores[row]
+            assert score is not None  # What has not begun is never stepped.
+            rewards.append(score.update(now))
+            self._success[row] = score.success
+            self._progress[row] = score.progress
+        return rewards
 
     def _seen(self, indices: Sequence[int] | Rows) -> list[tuple[bytes, Pixels]]:
         places = [int(index) for index in indices]

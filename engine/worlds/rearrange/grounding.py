@@ -23,13 +23,18 @@ _Ground = int | Check
 
 MOST_BINDINGS: Final = 20_000
 """Ways to bind the variables of one quantifier beyond which a goal is refused."""
-_PLACES: Final = {
-    "on_top": len(RECEPTACLES),
-    "in": len(HANDLES),
-    "robot_at": len(ENTITIES),
-    "opened": len(HANDLES),
-    "closed": len(HANDLES),
+_ONLY_OF_OBJECTS: Final = ("on_top", "in", "holding")
+_BITS: Final = {
+    ("on_top", True): (facts.ON, len(RECEPTACLES)),
+    ("in", True): (facts.IN, len(HANDLES)),
+    ("robot_at", True): (facts.AT_OBJECT, 0),
+    ("holding", True): (facts.HOLDING, 0),
+    ("robot_at", False): (facts.AT, len(ENTITIES)),
+    ("opened", False): (facts.OPENED, len(HANDLES)),
+    ("closed", False): (facts.CLOSED, len(HANDLES)),
+    ("not_holding", False): (facts.NOT_HOLDING, 0),
 }
+"""By relation and whether it is of an object: its first bit, and how many places it can name."""
 
 
 def ground(goal: Goal, categories: Sequence[int]) -> Check:
@@ -109,33 +114,19 @@ def _twins(exists: Exists) -> dict[str, str]:
 
 
 def _bit(atom: Atom, binding: Binding) -> int:
-    limit = _PLACES.get(atom.relation)
-    of_object = atom.relation in ("on_top", "in", "holding") or (
-        atom.relation == "robot_at" and bool(atom.object)
-    )
-    if of_object and atom.object not in binding:
+    of_object = bool(atom.object) or atom.relation in _ONLY_OF_OBJECTS
+    if (atom.relation, of_object) not in _BITS:
+        raise _error(atom, f"`{atom.relation}` takes no object")
+    first, places = _BITS[atom.relation, of_object]
+    if places and not 0 <= atom.place < places:
+        raise _error(atom, f"`place` has to be from 0 to {places - 1}")
+    bit = first + atom.place if places else first
+    if not of_object:
+        return bit
+    if atom.object not in binding:
         known = ", ".join(sorted(binding)) or "none"
         raise _error(atom, f"{atom.object!r} is no variable bound around it (those are: {known})")
-    placed = limit is not None and not (atom.relation == "robot_at" and atom.object)
-    if placed and limit is not None and not 0 <= atom.place < limit:
-        raise _error(atom, f"`place` has to be from 0 to {limit - 1}")
-    match atom.relation:
-        case "on_top":
-            return facts.object_bit(binding[atom.object], facts.ON + atom.place)
-        case "in":
-            return facts.object_bit(binding[atom.object], facts.IN + atom.place)
-        case "holding":
-            return facts.object_bit(binding[atom.object], facts.HOLDING)
-        case "robot_at" if atom.object:
-            return facts.object_bit(binding[atom.object], facts.AT_OBJECT)
-        case "robot_at":
-            return facts.AT + atom.place
-        case "opened":
-            return facts.OPENED + atom.place
-        case "closed":
-            return facts.CLOSED + atom.place
-        case "not_holding":
-            return facts.NOT_HOLDING
+    return facts.object_bit(binding[atom.object], bit)
 
 
 def _of_category(goal: Goal, category: int, categories: Sequence[int]) -> list[int]:

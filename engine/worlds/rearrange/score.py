@@ -17,20 +17,19 @@ SUCCESS_REWARD: Final = 10.0
 
 
 class Score:
-    """Goal and subgoals of one episode, from its start on."""
+    """Goal and subgoals of one episode, from its start on; `update` with the start first."""
 
-    def __init__(self, episode: Episode, known: int) -> None:
-        """Begin with what is known at the start (`facts.packed`)."""
+    def __init__(self, episode: Episode) -> None:
+        """Raise `PredicateError` if a goal of the episode cannot be checked."""
         categories = [placed.category for placed in episode.objects]
         self._goal: Check = ground(episode.goal, categories)
         self._pending = [ground(subgoal, categories) for subgoal in episode.subgoals]
         self._total = len(self._pending)
         self.success = False
         self.progress = 0.0
-        self.update(known)
 
     def update(self, known: int) -> float:
-        """See what is known after an action; return the reward of the progress it made."""
+        """See what is known after an action (`facts.packed`); return the reward of its progress."""
         pending = [subgoal for subgoal in self._pending if not subgoal(known)]
         self._pending = pending
         before = self.progress

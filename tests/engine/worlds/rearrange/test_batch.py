@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from engine.errors import PredicateError
 from engine.worlds.rearrange.batch import LEAVE, RearrangeBatch, Step
 from engine.worlds.rearrange.episode import Episode
 from engine.worlds.rearrange.goals import And, Atom, Exists, Goal, Nand
@@ -162,6 +163,23 @@ def test_more_objects_than_there_was_room_for(hand: Any) -> None:
     step = take(batch, "pick_apple", "pick_apple")
     assert step.success.tolist() == [False, True]
     assert step.progress.tolist() == [0.5, 0]
+
+
+def test_a_begin_that_fails_leaves_what_goes_on(hand: Any) -> None:
+    batch = batch_of(hand, move(hand))
+    take(batch, "nav(sofa)")
+    with pytest.raises(PredicateError, match="no variable"):
+        batch.begin(0, hand.episode(goal=Atom("holding", "x")))
+    assert batch.progress[0] == 0.25
+    assert take(batch, "pick_apple").rewards[0] == 1.25
+
+
+def test_progress_is_known_before_the_first_action(hand: Any) -> None:
+    x, y, _ = hand.where("sofa")
+    batch = batch_of(hand, move(hand), move(hand, start=(x, y - 1, 1.57)))
+    assert batch.progress.tolist() == [0, 0.25]
+    batch.begin(1, move(hand))
+    assert batch.progress.tolist() == [0, 0]
 
 
 def test_what_makes_no_sense_is_refused_and_changes_nothing(hand: Any) -> None:

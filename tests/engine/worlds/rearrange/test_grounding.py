@@ -117,6 +117,7 @@ def test_empty_expressions() -> None:
         (Atom("robot_at"), "from 0 to 15"),
         (Atom("opened", place=-1), "from 0 to 4"),
         (Atom("holding"), "'' is no variable"),
+        (Exists((("x", CUP),), Atom("opened", "x", 1)), "`opened` takes no object"),
         (Exists((("x", 33),), And(())), "no category 33"),
         (Exists((("x", CUP),), ForAll("x", CUP, on_top("x", SOFA))), "bound outside"),
     ],
