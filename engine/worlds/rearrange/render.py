@@ -127,13 +127,13 @@ def _in_view(views: Sequence[View], size: int, atlas: Atlas) -> tuple[Ints, Floa
     counts = [len(view.categories) for view in views]
     owner = np.repeat(np.arange(len(views)), counts)
     poses = np.array([view.pose for view in views], np.float32)
-    positions = np.concatenate([_shown_at(view) for view in views])
+    positions, shown = _shown(views, counts, owner)
     categories = np.concatenate([view.categories for view in views])
     instances = np.concatenate([view.instances for view in views])
     cos, sin = np.cos(poses[:, 2])[owner], np.sin(poses[:, 2])[owner]
     dx, dy = positions[:, 0] - poses[owner, 0], positions[:, 1] - poses[owner, 1]
     ahead, right = dx * cos + dy * sin, dx * sin - dy * cos
-    seen = np.flatnonzero((ahead > _NEAREST) & (np.abs(right) < ahead + 0.2))
+    seen = np.flatnonzero(shown & (ahead > _NEAREST) & (np.abs(right) < ahead + 0.2))
     seen = seen[np.lexsort((-ahead[seen], owner[seen]))]
     ahead = ahead[seen]
     scale = size / 2 / ahead
@@ -151,22 +151,32 @@ def _in_view(views: Sequence[View], size: int, atlas: Atlas) -> tuple[Ints, Floa
     return drawn, ahead
 
 
-def _shown_at(view: View) -> Floats:
-    """Where objects are drawn: those in a drawer come out with it, and the held one is nowhere."""
-    positions = view.positions
-    moved = [handle for handle in range(FRIDGE_HANDLE) if view.joints[handle] > AJAR]
-    if not moved and view.held < 0:
-        return positions
-    positions = positions.copy()
-    for handle in moved:
-        low, high = view.layout.insides[handle]
-        inside = ((view.positions >= low) & (view.positions <= high)).all(1)
-        heading = view.layout.stands[len(view.layout.surfaces) + handle, 2]
-        pulled = np.array([np.cos(heading), np.sin(heading), 0.0]) * view.joints[handle]
-        positions[inside] -= pulled.astype(np.float32)
-    if view.held >= 0:
-        positions[view.held] = (1e6, 1e6, 0)
-    return positions
+def _shown(
+    views: Sequence[View], counts: list[int], owner: Ints
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Where each object is drawn, and whether: not in what is shut, nor on its place when held.
+
+    What lies in a drawer comes out with it.
+    """
+    positions = np.concatenate([view.positions for view in views])
+    boxes = np.stack([view.layout.insides for view in views])[owner]
+    points = positions[:, None]
+    inside = ((points >= boxes[:, :, 0]) & (points <= boxes[:, :, 1])).all(2)
+    shown = np.ones(len(positions), np.bool_)
+    first = 0
+    for view, count in zip(views, counts, strict=True):
+        if view.held >= 0:
+            shown[first + view.held] = False
+        first += count
+    for index, handle in np.argwhere(inside):
+        view = views[owner[index]]
+        joint = view.joints[handle]
+        if joint <= AJAR:
+            shown[index] = False
+        elif handle != FRIDGE_HANDLE:
+            heading = float(view.layout.stands[len(view.layout.surfaces) + handle, 2])
+            positions[index, :2] -= np.array([np.cos(heading), np.sin(heading)]) * joint
+    return positions, shown
 
 
 @compiled
