@@ -16,6 +16,7 @@ from engine.run.progress import CodeWork
 from engine.run.session import RunStopped, Session
 from skills_db.records import RunState
 
+CHECK = "check"
 CHECK_ATTEMPTS = 3
 TRIAL_SEED_START = 500_000
 """Trials use seeds of their own, apart from training (below) and evaluation (above)."""
@@ -122,7 +123,9 @@ class Coder:
             session.log(f"{subject} does not pass the check: {_findings(proposal)}", "error")
             work = work.model_copy(update={"proposal": proposal})
             if answer.by in UNASKED:  # approving all does not mend a person's edit: the agent may
-                critique = _rejection(proposal, _findings(proposal))
+                critique = _rejection(proposal, _findings(proposal)).model_copy(
+                    update={"author": CHECK, "typical_failure": "it does not pass the check"}
+                )
                 work = work.model_copy(update={"critique": critique})
                 session.save(codes=self._with(work))
                 return work
@@ -191,6 +194,8 @@ def _feedback(work: CodeWork | None) -> Feedback:
     """Why the version before was not good enough."""
     if work is None or work.critique is None:
         return Feedback()
+    if work.critique.author == CHECK:
+        return Feedback(diagnostics=work.critique.text)
     if work.critique.author == "person":
         return Feedback(comment=work.critique.text)
     return Feedback(critique=work.critique, trials=work.trials)
