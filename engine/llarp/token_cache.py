@@ -137,9 +137,11 @@ class _NextTokens:
     def __init__(
         self, keys: Sequence[Tensor], values: Sequence[Tensor], at: Tensor, longest: int
     ) -> None:
-        self._keys, self._values, self._at = keys, values, at
+        self._keys, self._values = keys, values
         self._width = longest + 1
-        self._rows = torch.arange(len(at), device=at.device)
+        _, heads, width, self._size = keys[0].shape
+        head = torch.arange(len(at) * heads, device=at.device).view(-1, heads)
+        self._places = (head * width + at[:, None]).flatten()
         seen = torch.arange(self._width, device=at.device) <= at[:, None]
         self._bias = bias_of(seen[:, None, None], keys[0].dtype)
 
@@ -147,7 +149,7 @@ class _NextTokens:
         """Gather, see `engine.llarp.lm.Attend`."""
         caches = self._keys[layer], self._values[layer]
         for cache, new in zip(caches, (keys, values), strict=True):
-            cache[self._rows, :, self._at] = new
+            cache.view(-1, self._size).index_copy_(0, self._places, new.reshape(-1, self._size))
         n, kv_heads = keys.shape[:2]
         known, carried = (cache[:n, :, : self._width] for cache in caches)
         asked = queries.reshape(n, kv_heads, -1, queries.shape[2])
