@@ -29,9 +29,13 @@ _POLICY, _MOMENTS, _RANDOM = "policy.", "optimizer.", "random.actions"
 class Kept(Trainable, Protocol):
     """A policy of trained and frozen parts: LLaRP itself, or a baseline of it."""
 
-    config: PolicyConfig
     lm: CausalLm
     encoder: Encoder | None
+
+    @property
+    def config(self) -> PolicyConfig:
+        """Its sizes."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
