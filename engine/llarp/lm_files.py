@@ -136,20 +136,22 @@ def _parts(model: CausalLm) -> dict[str, Tensor]:
     for index, layer in enumerate(model.layers):
         assert isinstance(layer, Layer)
         name = f"model.layers.{index}."
-        gate, up = layer.gate_up.data.chunk(2)
+        gate, up = layer.gate_up.data.T.chunk(2)
         parts[f"{name}input_layernorm.weight"] = layer.input_norm.data
         parts[f"{name}post_attention_layernorm.weight"] = layer.post_norm.data
-        parts[f"{name}self_attn.o_proj.weight"] = layer.out.data
+        parts[f"{name}self_attn.o_proj.weight"] = layer.out.data.T
         parts[f"{name}mlp.gate_proj.weight"] = gate
         parts[f"{name}mlp.up_proj.weight"] = up
-        parts[f"{name}mlp.down_proj.weight"] = layer.down.data
-        for kind, fused in (("weight", layer.qkv), ("bias", layer.qkv_bias)):
-            if fused is not None:
-                q, k, v = torch.split(fused.data, [queries, rest, rest])
-                parts |= {
-                    f"{name}self_attn.{letter}_proj.{kind}": part
-                    for letter, part in (("q", q), ("k", k), ("v", v))
-                }
+        parts[f"{name}mlp.down_proj.weight"] = layer.down.data.T
+        fused = {"weight": layer.qkv.data.T}
+        if layer.qkv_bias is not None:
+            fused["bias"] = layer.qkv_bias.data
+        for kind, matrix in fused.items():
+            q, k, v = torch.split(matrix, [queries, rest, rest])
+            parts |= {
+                f"{name}self_attn.{letter}_proj.{kind}": rows
+                for letter, rows in (("q", q), ("k", k), ("v", v))
+            }
     return parts
 
 
