@@ -63,7 +63,7 @@ class Layer(nn.Module):
 
     def finish(self, x: Tensor, gathered: Tensor) -> Tensor:
         """The tokens after attention and the feed-forward part, (n, hidden)."""
-        x = x + gathered.reshape(len(x), -1) @ self.out
+        x = x + gathered.flatten(1) @ self.out
         normed = _rms_norm(x, self.post_norm, self.config.rms_norm_eps)
         gate, up = (normed @ self.gate_up).chunk(2, dim=-1)
         return x + (F.silu(gate) * up) @ self.down
@@ -116,16 +116,16 @@ class CausalLm(nn.Module):
         return F.embedding(tokens, self.embedding)
 
     def forward(
-        self, x: Tensor, positions: Tensor, attend: Attend, *, only_keys: bool = False
+        self, x: Tensor, positions: Tensor, attend: Attend, *, wanted_from: int = 0
     ) -> Tensor:
-        """Last hidden states after the norm, (n, hidden) in the model's dtype.
+        """Last hidden states after the norm, (n - wanted_from, hidden) in the model's dtype.
 
         Args:
             x: embeddings of n tokens, (n, hidden), of as many sequences as `attend` knows of.
             positions: of each token in its sequence, (n,).
             attend: which tokens see which.
-            only_keys: stop once the last layer has its keys and values; the result is then of no
-                use.
+            wanted_from: the tokens before this one are put through for their keys and values
+                alone; nothing is computed for them beyond the last layer's.
         """
         angles = positions[:, None].float() * self.frequencies
         cos, sin = angles.cos()[:, None].to(self.dtype), angles.sin()[:, None].to(self.dtype)
@@ -133,8 +133,8 @@ class CausalLm(nn.Module):
         for index, layer in enumerate(self.layers):
             assert isinstance(layer, Layer)
             gathered = attend(index, *layer.project(x, cos, sin))
-            if only_keys and index == last:
-                return x
+            if wanted_from and index == last:
+                x, gathered = x[wanted_from:], gathered[wanted_from:]
             x = layer.finish(x, gathered)
         return _rms_norm(x, self.norm, self.config.rms_norm_eps)
 

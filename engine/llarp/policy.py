@@ -92,6 +92,7 @@ class LlarpPolicy(nn.Module):
             pad_to=config.pad_instruction_to,
         )
         self._cache = TokenCache(lm, envs, config.max_steps)
+        self._waiting: dict[int, str] = {}
 
     def trained(self) -> dict[str, nn.Parameter]:
         """What is trained, by name: all but a frozen language model."""
@@ -103,12 +104,28 @@ class LlarpPolicy(nn.Module):
             self.prefixes.clear()
 
     def begin(self, envs: Sequence[int], instructions: Sequence[str]) -> None:
-        """Start an episode in each of `envs`; an episode that ran there is over."""
-        self._cache.open(envs, self.prefixes.rows(instructions))
+        """Start an episode in each of `envs`; an episode that ran there is over.
+
+        Instructions that were never seen go through the model with the first observations: one
+        pass for both.
+        """
+        pairs = list(zip(envs, instructions, strict=True))
+        new = {env: text for env, text in pairs if text not in self.prefixes}
+        lengths = [len(self.prefixes.tokens(text)) for text in new.values()]
+        for env in envs:
+            self._waiting.pop(env, None)
+        known = {env: text for env, text in pairs if env not in new}
+        if known:
+            self._cache.open(list(known), self.prefixes.rows(list(known.values())))
+        if new:
+            self._cache.open_unfilled(list(new), lengths)
+            self._waiting |= new
 
     def end(self, envs: Sequence[int]) -> None:
         """The episodes of `envs` are over."""
         self._cache.close(envs)
+        for env in envs:
+            self._waiting.pop(env, None)
 
     @torch.no_grad()
     def act(
@@ -130,10 +147,21 @@ class LlarpPolicy(nn.Module):
         order = self._cache.order(envs)
         features = features_of(observations, self.encoder, self.config.features)
         tokens = self.bridge(features[order].to(self.lm.device)).to(self.lm.dtype)
-        logits, values = self.read(self._cache.step(tokens))
+        logits, values = self.read(self._step(tokens))
         back = torch.empty(len(order), dtype=torch.int64)
         back[order] = torch.arange(len(order))
         return choose(logits.cpu()[back], values.cpu()[back], features, generator)
+
+    def _step(self, tokens: Tensor) -> Tensor:
+        if not self._waiting:
+            return self._cache.step(tokens)
+        texts = list(dict.fromkeys(self._waiting.values()))
+        new = self.prefixes.pack(texts)
+        waiting = {env: texts.index(text) for env, text in self._waiting.items()}
+        hidden = self._cache.step(tokens, new, waiting)
+        self.prefixes.keep(new)
+        self._waiting = {}
+        return hidden
 
     def evaluate(self, episodes: Sequence[Episode]) -> Valuation:
         """Value whole episodes with gradients: real tokens alone, the prefixes from memory."""

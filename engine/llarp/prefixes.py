@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 import torch
@@ -22,6 +23,28 @@ _WIDTH_STEP = 8
 def byte_tokens(text: str) -> list[int]:
     """A token for the beginning (1), then a byte a token from 3 on; for models without a file."""
     return [1, *(3 + byte for byte in text.encode())]
+
+
+@dataclass(frozen=True, slots=True)
+class NewPrefixes:
+    """Distinct instructions that the model has yet to see, or has just seen."""
+
+    instructions: tuple[str, ...]
+    tokens: Tensor
+    """Of all, one after another, (n,)."""
+    lengths: tuple[int, ...]
+    packed: Packed
+    recorded: Recorded
+    """What to attend with; afterwards it holds keys and values of every layer."""
+
+    def rows(self) -> tuple[list[Tensor], list[Tensor]]:
+        """Recorded keys and values by layer, (instructions, heads, width, head_dim)."""
+        width = max(self.lengths)
+        keys, values = (
+            [_rows(part, self.packed.starts, width) for part in parts]
+            for parts in (self.recorded.keys, self.recorded.values)
+        )
+        return keys, values
 
 
 class Prefixes:
@@ -76,6 +99,9 @@ class Prefixes:
             )
         return tokens
 
+    def __contains__(self, instruction: str) -> bool:
+        return instruction in self._slot
+
     def rows(self, instructions: Sequence[str]) -> PrefixRows:
         """Keys and values for one sequence per instruction; computes those that are new."""
         wanted = dict.fromkeys(instructions)
@@ -83,23 +109,40 @@ class Prefixes:
         if new:
             self._make_room(wanted, len(new))
             for start in range(0, len(new), _AT_ONCE):
-                self._compute(new[start : start + _AT_ONCE])
+                texts = new[start : start + _AT_ONCE]
+                with torch.no_grad():
+                    self._store(texts, self._run(texts))
         for text in wanted:
             self._slot[text] = self._slot.pop(text)  # the last is the most recently used
         slots = torch.tensor([self._slot[text] for text in instructions], device=self._lm.device)
         lengths = tuple(self._length[text] for text in instructions)
         return PrefixRows(self._keys, self._values, slots, lengths)
 
+    def pack(self, instructions: Sequence[str]) -> NewPrefixes:
+        """Lay distinct instructions out for a pass through the model, together with others."""
+        tokens = [self.tokens(text) for text in instructions]
+        flat = torch.tensor([token for row in tokens for token in row], device=self._lm.device)
+        lm, lengths = self._lm, [len(row) for row in tokens]
+        packed = Packed(lengths, lm.config.group, lm.dtype, lm.device)
+        return NewPrefixes(tuple(instructions), flat, tuple(lengths), packed, Recorded(packed))
+
+    @torch.no_grad()
+    def keep(self, new: NewPrefixes) -> None:
+        """Remember what a pass through the model recorded."""
+        self._make_room(new.instructions, len(new.instructions))
+        self._store(new.instructions, new)
+
     def fresh_rows(self, instructions: Sequence[str]) -> PrefixRows:
         """The same computed anew with gradients, once per distinct instruction.
 
         For a model that is itself trained, whose stored prefixes every update makes stale.
         """
-        distinct = list(dict.fromkeys(instructions))
-        keys, values, lengths = self._run(distinct)
-        place = {text: index for index, text in enumerate(distinct)}
-        slots = torch.tensor([place[text] for text in instructions], device=self._lm.device)
-        return PrefixRows(keys, values, slots, tuple(lengths[place[text]] for text in instructions))
+        new = self._run(list(dict.fromkeys(instructions)))
+        keys, values = new.rows()
+        place = {text: index for index, text in enumerate(new.instructions)}
+        slots = [place[text] for text in instructions]
+        lengths = tuple(new.lengths[slot] for slot in slots)
+        return PrefixRows(keys, values, torch.tensor(slots, device=self._lm.device), lengths)
 
     def clear(self) -> None:
         """Forget everything: the model's weights have changed."""
@@ -107,35 +150,25 @@ class Prefixes:
         self._length.clear()
         self._keys, self._values = [], []
 
-    @torch.no_grad()
-    def _compute(self, new: Sequence[str]) -> None:
-        keys, values, lengths = self._run(new)
-        self.computed += len(new)
+    def _run(self, texts: Sequence[str]) -> NewPrefixes:
+        new, lm = self.pack(texts), self._lm
+        lm(lm.embed(new.tokens), new.packed.positions, new.recorded, wanted_from=len(new.tokens))
+        return new
+
+    def _store(self, texts: Sequence[str], new: NewPrefixes) -> None:
+        """Put what was computed for `texts` into the pools; there is room by count."""
+        keys, values = new.rows()
+        self.computed += len(texts)
         taken = set(self._slot.values())
-        free = iter(slot for slot in range(len(taken) + len(new)) if slot not in taken)
-        slots = [next(free) for _ in new]
+        free = iter(slot for slot in range(len(taken) + len(texts)) if slot not in taken)
+        slots = [next(free) for _ in texts]
         self._reserve(max(slots) + 1, keys[0].shape[2])
         index = torch.tensor(slots, device=self._lm.device)
         for pools, found in ((self._keys, keys), (self._values, values)):
             for pool, rows in zip(pools, found, strict=True):
                 pool[index, :, : rows.shape[2]] = rows
-        self._slot |= dict(zip(new, slots, strict=True))
-        self._length |= dict(zip(new, lengths, strict=True))
-
-    def _run(self, texts: Sequence[str]) -> tuple[list[Tensor], list[Tensor], list[int]]:
-        """Keys and values by layer as rows of equal width, and the lengths."""
-        lm = self._lm
-        tokens = [self.tokens(text) for text in texts]
-        lengths = [len(row) for row in tokens]
-        flat = torch.tensor([token for row in tokens for token in row], device=lm.device)
-        packed = Packed(lengths, lm.config.group, lm.dtype, lm.device)
-        recorded = Recorded(packed)
-        lm(lm.embed(flat), packed.positions, recorded, only_keys=True)
-        keys, values = (
-            [_rows(part, packed.starts, max(lengths)) for part in parts]
-            for parts in (recorded.keys, recorded.values)
-        )
-        return keys, values, lengths
+        self._slot |= dict(zip(texts, slots, strict=True))
+        self._length |= dict(zip(texts, new.lengths, strict=True))
 
     def _make_room(self, wanted: Iterable[str], new: int) -> None:
         kept = set(wanted)

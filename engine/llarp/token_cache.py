@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import torch
 from torch import Tensor
@@ -10,6 +10,7 @@ from torch import Tensor
 from engine.errors import EngineError
 from engine.llarp.attention import PrefixRows, attention, bias_of
 from engine.llarp.lm import CausalLm
+from engine.llarp.prefixes import NewPrefixes
 
 
 class TokenCache:
@@ -48,6 +49,18 @@ class TokenCache:
         Raises:
             EngineError: more episodes than there is room for.
         """
+        self.open_unfilled(owners, prefix.lengths)
+        rows = slice(len(self._owners) - len(owners), len(self._owners))
+        for mine, theirs in ((self._keys, prefix.keys), (self._values, prefix.values)):
+            for cache, pool in zip(mine, theirs, strict=True):
+                cache[rows, :, : prefix.width] = pool[:, :, : prefix.width][prefix.slots]
+
+    def open_unfilled(self, owners: Sequence[int], lengths: Sequence[int]) -> None:
+        """Begin an episode for each owner; the next `step` fills its prefix of that length in.
+
+        Raises:
+            EngineError: more episodes than there is room for.
+        """
         self.close([owner for owner in owners if owner in self._row])
         first = len(self._owners)
         if first + len(owners) > self._episodes:
@@ -56,12 +69,8 @@ class TokenCache:
                 f"{self._episodes}",
                 "Make the policy for as many environments as there are.",
             )
-        self._reserve(prefix.width + self._steps)
-        rows = slice(first, first + len(owners))
-        for mine, theirs in ((self._keys, prefix.keys), (self._values, prefix.values)):
-            for cache, pool in zip(mine, theirs, strict=True):
-                cache[rows, :, : prefix.width] = pool[:, :, : prefix.width][prefix.slots]
-        for row, (owner, length) in enumerate(zip(owners, prefix.lengths, strict=True), first):
+        self._reserve(max(lengths) + self._steps)
+        for row, (owner, length) in enumerate(zip(owners, lengths, strict=True), first):
             self._owners.append(owner)
             self._row[owner] = row
             self._lengths.append(length)
@@ -100,8 +109,15 @@ class TokenCache:
         return [place[owner] for owner in self._owners]
 
     @torch.no_grad()
-    def step(self, x: Tensor) -> Tensor:
+    def step(
+        self, x: Tensor, new: NewPrefixes | None = None, waiting: Mapping[int, int] | None = None
+    ) -> Tensor:
         """Hidden states (n, hidden) of one more token `x` (n, hidden) per row in use.
+
+        Args:
+            x: the tokens.
+            new: instructions to put through in the same pass, before the tokens.
+            waiting: which of `new` each unfilled owner begins with.
 
         Raises:
             EngineError: an episode has more steps than were reserved.
@@ -113,7 +129,18 @@ class TokenCache:
                 "Let the world end episodes then, or give the policy more (`max_steps`).",
             )
         at = torch.tensor(lengths, device=x.device)
-        hidden: Tensor = self._lm(x, at, _NextTokens(self._keys, self._values, at, max(lengths)))
+        attend = _NextTokens(self._keys, self._values, at, max(lengths))
+        hidden: Tensor
+        if new is None:
+            hidden = self._lm(x, at, attend)
+        else:
+            rows = {self._row[owner]: index for owner, index in (waiting or {}).items()}
+            hidden = self._lm(
+                torch.cat((self._lm.embed(new.tokens), x)),
+                torch.cat((new.packed.positions, at)),
+                _Fill(new, attend, rows),
+                wanted_from=len(new.tokens),
+            )
         self._lengths = [length + 1 for length in lengths]
         return hidden
 
@@ -145,12 +172,43 @@ class _NextTokens:
         seen = torch.arange(self._width, device=at.device) <= at[:, None]
         self._bias = bias_of(seen[:, None, None], keys[0].dtype)
 
+    def write(self, layer: int, places: Tensor, keys: Tensor, values: Tensor) -> None:
+        """Put keys and values (n, heads, head_dim) at `places` (n * heads,)."""
+        for cache, new in ((self._keys[layer], keys), (self._values[layer], values)):
+            cache.view(-1, self._size).index_copy_(0, places, new.reshape(-1, self._size))
+
+    def places(self, row: int, length: int) -> Tensor:
+        """Where the first `length` tokens of a row go."""
+        _, heads, width, _ = self._keys[0].shape
+        device = self._places.device
+        head = (row * heads + torch.arange(heads, device=device)) * width
+        return (head + torch.arange(length, device=device)[:, None]).flatten()
+
     def __call__(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
         """Gather, see `engine.llarp.lm.Attend`."""
+        self.write(layer, self._places, keys, values)
         caches = self._keys[layer], self._values[layer]
-        for cache, new in zip(caches, (keys, values), strict=True):
-            cache.view(-1, self._size).index_copy_(0, self._places, new.reshape(-1, self._size))
         n, kv_heads = keys.shape[:2]
         known, carried = (cache[:n, :, : self._width] for cache in caches)
         asked = queries.reshape(n, kv_heads, -1, queries.shape[2])
         return attention(asked, known, carried, self._bias).reshape(queries.shape)
+
+
+class _Fill:
+    """First the tokens of new instructions, which go into the rows that wait; then the next."""
+
+    def __init__(self, new: NewPrefixes, following: _NextTokens, rows: Mapping[int, int]) -> None:
+        self._new, self._following, self._count = new, following, len(new.tokens)
+        starts, device = new.packed.starts, new.tokens.device
+        self._sources = torch.cat(
+            [torch.arange(starts[n], starts[n + 1], device=device) for n in rows.values()]
+        )
+        self._places = torch.cat([following.places(row, new.lengths[n]) for row, n in rows.items()])
+
+    def __call__(self, layer: int, queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
+        """Gather, see `engine.llarp.lm.Attend`."""
+        first, second = slice(None, self._count), slice(self._count, None)
+        before = self._new.recorded(layer, queries[first], keys[first], values[first])
+        self._following.write(layer, self._places, keys[self._sources], values[self._sources])
+        after = self._following(layer, queries[second], keys[second], values[second])
+        return torch.cat((before, after))

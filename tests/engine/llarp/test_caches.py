@@ -101,6 +101,21 @@ def test_episodes_go_on_where_rows_move(tiny_lm: CausalLm) -> None:
     assert set(together.owners) == set(alone)
 
 
+def test_episodes_that_have_not_begun_to_act_can_end_or_begin_anew(make_policy: Make) -> None:
+    policy, alone = make_policy(), make_policy()
+    policy.begin([0, 1, 2, 3], ["one", "number two", "three", "one"])
+    policy.end([0])
+    policy.begin([2], ["another three"])
+    observations = torch.randn(3, 6)
+    found = policy.act([3, 1, 2], observations)
+    for index, (env, text) in enumerate(((3, "one"), (1, "number two"), (2, "another three"))):
+        alone.begin([env], [text])
+        expected = alone.act([env], observations[index : index + 1])
+        torch.testing.assert_close(found.values[index], expected.values[0], atol=1e-5, rtol=1e-5)
+        alone.end([env])
+    assert policy.prefixes.computed == 3  # "three" was never needed
+
+
 def test_says_what_does_not_fit(make_policy: Make) -> None:
     policy = make_policy(envs=2, max_steps=3)
     with pytest.raises(EngineError, match="room for 2"):

@@ -90,6 +90,22 @@ def test_rollout_equals_the_plain_one(make_policy: Make, buttons: Any) -> None:
         torch.testing.assert_close(mine.log_probs, theirs.log_probs, **CLOSE)
 
 
+def test_instructions_go_through_with_the_first_observations(
+    make_policy: Make, buttons: Any
+) -> None:
+    """Filled in by the pass of a step, kept, and the same as computed alone."""
+    policy = make_policy()
+    passes = []
+    policy.lm.register_forward_hook(lambda module, inputs, output: passes.append(len(inputs[0])))
+    episodes = play(policy, buttons)
+    texts = {episode.instruction for episode in episodes}
+    assert policy.prefixes.computed == len(texts) == 4
+    assert sum(passes) == sum(map(len, episodes)) + sum(len(text) + 1 for text in texts)
+    alone = make_policy().evaluate(episodes)
+    assert policy.prefixes.computed == 4
+    torch.testing.assert_close(policy.evaluate(episodes).values, alone.values, **CLOSE)
+
+
 def test_the_whole_history_and_the_instruction_are_seen(make_policy: Make, buttons: Any) -> None:
     policy = make_policy()
     episode = max(play(policy, buttons), key=len)
