@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from engine.llarp.sequences import Acting, Choice, Episode
+from engine.llarp.sequences import Acting, Episode
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +70,16 @@ def collect(
         choice = policy.act(envs, torch.from_numpy(tasks.observe(envs)), generator)
         outcome = tasks.step(envs, choice.actions.numpy())
         taken += len(envs)
-        for index, env in enumerate(envs):
-            running[env].add(choice, index, float(outcome.rewards[index]))
+        figures = zip(
+            choice.features,
+            choice.actions.tolist(),
+            choice.log_probs.tolist(),
+            choice.values.tolist(),
+            outcome.rewards.tolist(),
+            strict=True,
+        )
+        for env, step in zip(envs, figures, strict=True):
+            running[env].add(*step)
         over = [env for env, done in zip(envs, outcome.done, strict=True) if done]
         solved = dict(zip(envs, outcome.success.tolist(), strict=True))
         finished += [running.pop(env).episode(solved[env]) for env in over]
@@ -92,11 +100,13 @@ class _Running:
     values: list[float] = field(default_factory=list)
     rewards: list[float] = field(default_factory=list)
 
-    def add(self, choice: Choice, index: int, reward: float) -> None:
-        self.features.append(choice.features[index])
-        self.actions.append(int(choice.actions[index]))
-        self.log_probs.append(float(choice.log_probs[index]))
-        self.values.append(float(choice.values[index]))
+    def add(
+        self, features: Tensor, action: int, log_prob: float, value: float, reward: float
+    ) -> None:
+        self.features.append(features)
+        self.actions.append(action)
+        self.log_probs.append(log_prob)
+        self.values.append(value)
         self.rewards.append(reward)
 
     def episode(self, success: bool) -> Episode:
@@ -107,7 +117,7 @@ class _Running:
             torch.tensor(self.log_probs),
             torch.tensor(self.values),
             torch.tensor(self.rewards),
-            bool(success),
+            success,
         )
 
 
