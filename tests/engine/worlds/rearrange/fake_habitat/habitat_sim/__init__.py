@@ -1,0 +1,3 @@
+"""A fake of habitat-sim."""
+
+__version__ = "0.3.0"

@@ -1,0 +1,1 @@
+"""A fake: the original registers its task here."""
