@@ -8,19 +8,20 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from studio.cli_output import table
+from studio.doctor_check import Check, Status
+from studio.doctor_llarp import habitat, model_packages, small_model, visual_encoder
 from studio.paths import Paths, find_paths
 from studio.settings import Settings, load_settings
 
 if TYPE_CHECKING:
     from engine.config import LlmConfig
 
-Status = Literal["ok", "missing", "broken"]
 _SIGNS: Mapping[Status, str] = {"ok": "ok", "missing": "missing", "broken": "BROKEN"}
 _REINSTALL = "Install the studio anew: make clean run"
 _MIN_FREE_GB, _SOME_FREE_GB = 0.2, 2.0
@@ -30,21 +31,6 @@ _TRY_LIMITS = (
     "import dataclasses, json; from engine.sandbox.limits import confine_process; "
     "print(json.dumps(dataclasses.asdict(confine_process())))"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """One finding. `missing` is something the studio can do without, `broken` is not."""
-
-    name: str
-    status: Status
-    detail: str
-    fix: str = ""
-    """How to get or to mend it."""
-
-    def as_json(self) -> dict[str, str]:
-        """The finding as a JSON object."""
-        return asdict(self)
 
 
 def examine(env: Mapping[str, str]) -> tuple[Check, ...]:
@@ -68,7 +54,17 @@ def examine(env: Mapping[str, str]) -> tuple[Check, ...]:
         lambda: _database(paths),
         lambda: _disk(paths),
     )
-    return (configuration, *(_guarded(look) for look in looks))
+    optional: tuple[Callable[[], Check], ...] = (
+        small_model,
+        model_packages,
+        lambda: visual_encoder(paths),
+        habitat,
+    )
+    return (
+        configuration,
+        *(_guarded(look) for look in looks),
+        *(_guarded(look, "missing") for look in optional),
+    )
 
 
 def report(checks: Iterable[Check]) -> str:
@@ -82,12 +78,12 @@ def report(checks: Iterable[Check]) -> str:
     return text + ("\n\n" + "\n".join(fixes) if fixes else "")
 
 
-def _guarded(look: Callable[[], Check]) -> Check:
+def _guarded(look: Callable[[], Check], status: Status = "broken") -> Check:
     try:
         return look()
     except Exception as error:  # a broken package may raise anything when it is imported
         name = getattr(look, "__name__", "check").strip("_")
-        return Check(name, "broken", f"{type(error).__name__}: {error}", _REINSTALL)
+        return Check(name, status, f"{type(error).__name__}: {error}", _REINSTALL)
 
 
 def _configuration(paths: Paths, env: Mapping[str, str]) -> tuple[Settings, Check]:

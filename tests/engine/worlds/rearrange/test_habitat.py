@@ -229,7 +229,8 @@ class TestFailing:
 
 
 class TestFound:
-    def test_it_is_not_in_the_studios_own_python(self):
+    def test_it_is_not_in_the_studios_own_python(self, folder, monkeypatch):
+        monkeypatch.chdir(folder)  # nothing is imported from wherever the studio is called
         missing = found()
         assert isinstance(missing, Missing)
         assert missing.name == "habitat_sim"
@@ -276,6 +277,15 @@ class TestFound:
         missing = found("/no/python", folder)
         assert isinstance(missing, Missing)
         assert missing.name == "python"
+
+
+def test_importing_the_adapter_imports_neither_torch_nor_habitat():
+    code = (
+        "import sys, engine.worlds.rearrange.habitat_found;"
+        "print([m for m in ('torch', 'habitat', 'habitat_sim') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
 
 
 def test_the_other_side_is_for_python_3_9_and_needs_nothing_of_the_studio():
