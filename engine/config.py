@@ -6,12 +6,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from engine.errors import ConfigError
+from engine.llarp.settings import LlarpConfig, PolicyKind
 
 AgentsName = Annotated[str, Field(pattern=r"^(rules|llm|replay:.+)$")]
 """`rules`, `llm`, or `replay:` with the run or file whose recorded calls are played back."""
+PICTURES = "rearrange"
+"""The world that is seen in pictures and told in words."""
 ApprovalPolicy = Literal["ask", "all", "none"]
 
 
@@ -152,6 +155,24 @@ class RunConfig(BaseModel):
     """Folder of a person's own prompts; a file there takes the place of the shipped one."""
     llm: LlmConfig = LlmConfig()
     training: TrainingConfig = TrainingConfig()
+    policy: PolicyKind | None = None
+    """Who acts where pictures and words are observed; None where options are learnt."""
+    llarp: LlarpConfig = LlarpConfig()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _policy_of_the_world(cls, values: Any) -> Any:
+        """Pictures and words are LLaRP's unless a control is asked for; options are no policy."""
+        if not isinstance(values, dict):
+            return values
+        seen = values.get("world") == PICTURES
+        if seen and values.get("policy") is None:
+            return {**values, "policy": "llarp"}
+        if not seen and values.get("policy") is not None:
+            raise ValueError(
+                f"the policy {values['policy']!r} acts in {PICTURES!r} alone: --world {PICTURES}"
+            )
+        return values
 
     @property
     def looks_at_training(self) -> bool:
@@ -205,6 +226,16 @@ class Home:
     def run_folder(self, run_id: str) -> Path:
         """Folder of one run: its checkpoint and its log."""
         return self.root / "runs" / run_id
+
+    @property
+    def models(self) -> Path:
+        """Folder for what is made of language models' files."""
+        return self.root / "models"
+
+    @property
+    def encoder(self) -> Path:
+        """File of the studio's own frozen visual encoder."""
+        return self.root / "encoder.safetensors"
 
     @property
     def llm_modes(self) -> Path:

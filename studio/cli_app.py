@@ -128,6 +128,13 @@ def run(
         int | None, typer.Option(help="Env frames after which an episode ends.")
     ] = None,
     fast_mode: FastModeOption = None,
+    policy: Annotated[
+        Literal["llarp", "scratch", "lstm", "blind", "no_text"] | None,
+        typer.Option(
+            help="In the world `rearrange`: a frozen language model that acts (`llarp`), or one of "
+            "its controls."
+        ),
+    ] = None,
     changes: Annotated[
         list[str] | None,
         typer.Option("--set", metavar="KEY=VALUE", help="Any setting: training.n_envs=4"),
@@ -151,6 +158,7 @@ def run(
         "trials": trials,
         "episode_length": episode_length,
         "fast_mode": fast_mode,
+        "policy": policy,
     }
     given = {name: value for name, value in named.items() if value is not None}
     for change in changes or ():

@@ -146,7 +146,11 @@ def _result_details(result: Mapping[str, Any]) -> str:
 
 def evaluation_text(evaluation: Mapping[str, Any]) -> str:
     """Figures of an evaluation, beside those of the untrained policy and of code alone."""
-    others = (("untrained", evaluation.get("baseline")), ("code only", evaluation.get("code_only")))
+    chance = (evaluation.get("baseline") or {}).get("policy") == "random"
+    others = (
+        ("random" if chance else "untrained", evaluation.get("baseline")),
+        ("code only", evaluation.get("code_only")),
+    )
     beside = [(name, figures) for name, figures in others if figures]
     columns = [evaluation, *(figures for _, figures in beside)]
     policy = policy_words(str(evaluation.get("policy", "policy")))
@@ -163,7 +167,9 @@ def evaluation_text(evaluation: Mapping[str, Any]) -> str:
         (name.replace("_", " "), *(percent(f.get("success", {}).get(name)) for f in columns))
         for name in reached
     ]
-    where = f"{evaluation.get('episodes', '?')} episodes, seeds {evaluation.get('seeds', '?')}"
+    seeds = evaluation.get("seeds", "?")
+    seeds = seeds if "parts" in evaluation else f"seeds {seeds}"
+    where = f"{evaluation.get('episodes', '?')} episodes, {seeds}"
     text = f"Evaluation: {where}\n{table(headings, rows)}"
     left = _departures_text(evaluation)
     return f"{text}\n\n{left}" if left else text

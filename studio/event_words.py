@@ -304,11 +304,14 @@ def _evaluated(event: events.Evaluated) -> str:
     baseline = data.get("baseline")
     words = f"evaluated {policy_words(str(data.get('policy', 'the policy')))}"
     if "episodes" in data:
-        words += f" on {data['episodes']} episodes, seeds {data.get('seeds', '?')}"
+        seeds = data.get("seeds", "?")
+        words += f" on {data['episodes']} episodes, "
+        words += str(seeds) if "parts" in data else f"seeds {seeds}"
     words += f": task success {_share(data, 'task_success')}, score {_number(data, 'score')}"
     if isinstance(baseline, Mapping):
         words += (
-            f" (untrained {_share(baseline, 'task_success')}, score {_number(baseline, 'score')})"
+            f" ({policy_words(str(baseline.get('policy', 'untrained')))} "
+            f"{_share(baseline, 'task_success')}, score {_number(baseline, 'score')})"
         )
     return words
 

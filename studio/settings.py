@@ -21,7 +21,9 @@ PREFIX = "RLGPT_STUDIO_"
 """`RLGPT_STUDIO_THEME` sets `theme`, `RLGPT_STUDIO_LLM__MODEL` sets `model` of `[llm]`."""
 
 DEFAULT_THEME = "studio-dark"
-SECTIONS = ("keymap", "run", "llm", "training")
+RUN_SECTIONS = ("llm", "training", "llarp")
+"""Sections of a run's configuration."""
+SECTIONS = ("keymap", "run", *RUN_SECTIONS)
 OTHER_VARIABLES = (f"{PREFIX}HOME", f"{PREFIX}DB")
 """Variables with the prefix that are no settings: `studio.paths` reads them."""
 _PLACE = re.compile(r"\(at line (\d+)")
@@ -48,6 +50,8 @@ class Settings:
     """Fields of `engine.config.LlmConfig`."""
     training: Mapping[str, Any] = field(default_factory=dict)
     """Fields of `engine.config.TrainingConfig`."""
+    llarp: Mapping[str, Any] = field(default_factory=dict)
+    """Fields of `engine.llarp.settings.LlarpConfig`."""
 
     def run_config(
         self,
@@ -72,7 +76,7 @@ class Settings:
         from engine.config import RunConfig
 
         values: dict[str, Any] = {"world": self.world, **self.run}
-        values |= {"llm": dict(self.llm), "training": dict(self.training)}
+        values |= {section: dict(getattr(self, section)) for section in RUN_SECTIONS}
         for name, value in (changes or {}).items():
             if name == "task":
                 raise ConfigError(
@@ -80,7 +84,7 @@ class Settings:
                     'Give it as the argument: rlgpt-studio run "collect a diamond"',
                 )
             section, _, key = name.rpartition(".")
-            if section and section not in ("llm", "training"):
+            if section and section not in RUN_SECTIONS:
                 raise _unknown(name, _run_names())
             if section:
                 values[section][key] = value
@@ -126,7 +130,7 @@ def load_settings(path: Path, env: Mapping[str, str]) -> Settings:
     _check_theme(settings.theme, _where(path, text, None, "theme"))
     if settings.keymap:
         _check_keymap(settings.keymap, path, text)
-    if settings.run or settings.llm or settings.training:
+    if any(getattr(settings, section) for section in ("run", *RUN_SECTIONS)):
         _check_run_sections(settings, path, text)
     return _with_environment(values, env)
 
@@ -208,10 +212,13 @@ def _unknown(name: str, known: Sequence[str], where: str = "") -> ConfigError:
 
 def _run_names() -> list[str]:
     from engine.config import LlmConfig, RunConfig, TrainingConfig
+    from engine.llarp.settings import LlarpConfig
 
-    own = [name for name in RunConfig.model_fields if name not in ("llm", "training", "task")]
-    own += [f"llm.{name}" for name in LlmConfig.model_fields]
-    return own + [f"training.{name}" for name in TrainingConfig.model_fields]
+    own = [name for name in RunConfig.model_fields if name not in (*RUN_SECTIONS, "task")]
+    fields = (LlmConfig.model_fields, TrainingConfig.model_fields, LlarpConfig.model_fields)
+    for section, names in zip(RUN_SECTIONS, fields, strict=True):
+        own += [f"{section}.{name}" for name in names]
+    return own
 
 
 def _check_run_sections(settings: Settings, path: Path, text: str) -> None:
@@ -220,7 +227,7 @@ def _check_run_sections(settings: Settings, path: Path, text: str) -> None:
     from engine.config import RunConfig
 
     known = _run_names()
-    for section in ("run", "llm", "training"):
+    for section in ("run", *RUN_SECTIONS):
         for key in getattr(settings, section):
             name = key if section == "run" else f"{section}.{key}"
             if name not in known:
@@ -233,11 +240,12 @@ def _check_run_sections(settings: Settings, path: Path, text: str) -> None:
                 raise _unknown(name, known, where)
     values = {"task": settings.task, "world": settings.world, **settings.run}
     try:
-        RunConfig.model_validate({**values, "llm": settings.llm, "training": settings.training})
+        sections = {section: getattr(settings, section) for section in RUN_SECTIONS}
+        RunConfig.model_validate(values | sections)
     except ValidationError as error:
         name, _, _ = _first_error(error)
         first, *rest = name.split(".")
-        if first not in ("llm", "training"):
+        if first not in RUN_SECTIONS:
             where = _where(path, text, "run", first)
         elif rest:
             where = _where(path, text, first, rest[0])
@@ -348,8 +356,8 @@ def _with_environment(values: dict[str, Any], env: Mapping[str, str]) -> Setting
             if section == "theme":
                 _check_theme(value, variable)
             continue
-        if section not in ("run", "llm", "training"):
-            raise _unknown(section, ("run", "llm", "training"), variable)
+        if section not in ("run", *RUN_SECTIONS):
+            raise _unknown(section, ("run", *RUN_SECTIONS), variable)
         name = key if section == "run" else f"{section}.{key}"
         if name not in _run_names():
             raise _unknown(name, _run_names(), variable)

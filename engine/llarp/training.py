@@ -12,7 +12,7 @@ import torch
 from engine.llarp.checkpoint import Kept, TrainingState, restore_training, save_training
 from engine.llarp.ppo import Learner, PpoConfig, UpdateMetrics
 from engine.llarp.rollout import Tasks, collect
-from engine.llarp.sequences import Episode
+from engine.llarp.sequences import Acting, Episode
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,21 @@ class Training:
         self._generator = torch.Generator().manual_seed(seed)
         self._rng = np.random.default_rng(seed)
 
-    def advance(self, tasks: Tasks) -> Update:
-        """One rollout, one update."""
-        episodes = collect(self.policy, tasks, self.rollout_steps, self._generator)
+    def advance(self, tasks: Tasks, acting: Acting | None = None) -> Update:
+        """One rollout, one update.
+
+        A rollout that is broken off by an exception leaves everything as it was before it.
+
+        Args:
+            tasks: the environments.
+            acting: plays in the policy's place, by asking it; None for the policy itself.
+        """
+        drawn = self._generator.get_state()
+        try:
+            episodes = collect(acting or self.policy, tasks, self.rollout_steps, self._generator)
+        except BaseException:
+            self._generator.set_state(drawn)
+            raise
         metrics = self.learner.update(episodes, self._rng)
         self.steps += metrics.steps
         self.updates += 1

@@ -18,7 +18,7 @@ def result(session: Session, state: RunState) -> dict[str, Any]:
         "state": state.value,
         "task": session.config.task,
         "world": session.world.name,
-        "agents": session.agents.slow.author,
+        "agents": session.config.policy or session.agents.slow.author,
         "frames": progress.training_frames,
         "subtasks": _subtasks(progress.plan, progress.evaluation),
         "skills": [skill.model_dump(mode="json") for skill in progress.saved],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,8 +22,13 @@ def save_skills(session: Session) -> None:
     A coded action that is in the library already, to the letter, is not offered again. Where
     nobody is asked, a version worse than the present one is not saved over it.
     """
+    keep_drafts(session, [*_coded_actions(session), *_policy(session)])
+
+
+def keep_drafts(session: Session, proposed: Sequence[SkillDraft]) -> None:
+    """Offer these skills and save what the person keeps; the run is done then."""
     session.enter(RunState.SAVING)
-    drafts = [_with_free_name(session, d) for d in (*_coded_actions(session), *_policy(session))]
+    drafts = [_with_free_name(session, draft) for draft in proposed]
     reused = [skill for draft in drafts if (skill := _present(session, draft)) is not None]
     known = {skill.name for skill in reused}
     offers = [_offer(session, draft) for draft in drafts if draft.name not in known]

@@ -142,8 +142,8 @@ def _phases(session: Session, *, resumed: bool) -> int:
     try:
         if resumed:
             _tell_resumed(session)
-        agents_and_context(session)
-        while (do := _STEPS.get(session.progress.phase)) is not None:
+        steps = _prepared(session)
+        while (do := steps.get(session.progress.phase)) is not None:
             do(session)
     except RunStopped:
         return _end(session, RunState.STOPPED, INTERRUPTED)
@@ -154,6 +154,16 @@ def _phases(session: Session, *, resumed: bool) -> int:
         session.log(f"{error.message} {error.hint}", "warning")
         return _end(session, RunState.STOPPED, INTERRUPTED)
     return _end(session, RunState.FINISHED, FINISHED)
+
+
+def _prepared(session: Session) -> Mapping[Phase, Callable[[Session], None]]:
+    """What is done in each phase of this run; options have agents, other policies need none."""
+    if session.config.policy is None:
+        agents_and_context(session)
+        return _STEPS
+    from engine.llarp.phases import steps
+
+    return steps()
 
 
 def _tell_resumed(session: Session) -> None:

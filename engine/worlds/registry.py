@@ -15,7 +15,13 @@ def _crafter() -> World:
     return CrafterWorld()
 
 
-_WORLDS: dict[str, Callable[[], World]] = {"crafter": _crafter}
+def _rearrange() -> World:
+    from engine.worlds.rearrange.world import RearrangeWorld
+
+    return RearrangeWorld()
+
+
+_WORLDS: dict[str, Callable[[], World]] = {"crafter": _crafter, "rearrange": _rearrange}
 
 
 def get_world(name: str) -> World:

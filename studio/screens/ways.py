@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, cast
 
 from textual import work
 
-from studio.run_agents import agents_of
+from studio.run_agents import asks_a_model
 from studio.screens.run_screen import RunScreen
 from studio.screens.start import StartScreen
 
@@ -44,7 +44,7 @@ class Ways(RunScreen):
     def ways(self) -> dict[str, bool]:
         """Which of them there is something to see on."""
         run, view = self.model.run, self.model.view
-        by_model = run is not None and {run.agents, agents_of(run)} != {"rules"}
+        by_model = run is not None and asks_a_model(run)
         return {
             "iterations": bool(view.iterations.all) and not self.is_editing,
             "calls": (by_model or view.used is not None) and not self.is_editing,

@@ -17,7 +17,7 @@ from studio.widgets.reader import Reader
 from studio.words import Tone, author_words, percent, plural, policy_words
 
 _EMPTY = "No evaluation yet. It follows the training, on seeds the training never saw."
-_NUMBER, _OTHER, _GAIN = 8, 11, 12
+_NUMBER, _OTHER, _GAIN, _INTERVAL = 8, 11, 12, 10
 """Widths of the columns."""
 _SECTIONS = (("achievements", "success"), ("subtasks and sub-actions", "goals"))
 _LONGEST_BAR = 40
@@ -105,7 +105,7 @@ class EvaluationPanel(Reader):
     def _lines(self, evaluation: Mapping[str, Any], width: int) -> list[Content]:
         others = Others(_table(evaluation, "baseline"), _table(evaluation, "code_only"))
         sections = [
-            (title, rates)
+            (_part(evaluation, field, title), rates)
             for title, field in _SECTIONS
             if (rates := _rates(evaluation, others, field))
         ]
@@ -124,6 +124,7 @@ class EvaluationPanel(Reader):
 
     def _rate(self, rate: Rate, label: int, width: int) -> Content:
         row = _padded(rate.name, label) + _numbers(percent(rate.trained), rate, points=True)
+        row += _interval(self._evaluation or {}, rate.name)
         room = min(_LONGEST_BAR, width - row.cell_length - 3)
         if room < _SHORTEST_BAR:
             return row
@@ -140,7 +141,7 @@ def _heading(evaluation: Mapping[str, Any], agents: str) -> list[Content]:
     count = episodes if isinstance(episodes, int) else 0
     title = Content.assemble(
         (policy_words(str(evaluation.get("policy", "policy"))), "bold"),
-        f"  {plural(count, 'episode')}, held-out seeds {evaluation.get('seeds', '?')}",
+        f"  {plural(count, 'episode')}, {_where(evaluation)}",
     )
     lines = [title]
     if agents:
@@ -160,7 +161,7 @@ def _heading(evaluation: Mapping[str, Any], agents: str) -> list[Content]:
 def _figures(evaluation: Mapping[str, Any], others: Others, label: int) -> list[Content]:
     head = f"{'':<{label}}{_first(evaluation):>{_NUMBER}}"
     if others.untrained is not None:
-        head += f"{'untrained':>{_OTHER}}{'difference':>{_GAIN}}"
+        head += f"{_baseline_name(others.untrained):>{_OTHER}}{'difference':>{_GAIN}}"
     if others.code_only is not None:
         head += f"{'code only':>{_OTHER}}"
     lines = [toned(head, "muted")]
@@ -255,6 +256,30 @@ def _rates(evaluation: Mapping[str, Any], others: Others, field: str) -> list[Ra
         for name, value in trained.items()
         if isinstance(value, int | float)
     ]
+
+
+def _interval(evaluation: Mapping[str, Any], name: str) -> Content:
+    """The 95 % interval of a rate, where the evaluation has it."""
+    bounds = (_table(evaluation, "intervals") or {}).get(name)
+    if not isinstance(bounds, list | tuple) or len(bounds) != 2:
+        return Content()
+    low, high = (round(100 * float(bound)) for bound in bounds)
+    return toned(f"{f'[{low}, {high}]':>{_INTERVAL}}", "muted")
+
+
+def _part(evaluation: Mapping[str, Any], field: str, title: str) -> str:
+    """What a part of the figures is called in this world."""
+    return str((_table(evaluation, "parts") or {}).get(field, title))
+
+
+def _where(evaluation: Mapping[str, Any]) -> str:
+    seeds = str(evaluation.get("seeds", "?"))
+    return seeds if "parts" in evaluation else f"held-out seeds {seeds}"
+
+
+def _baseline_name(baseline: Mapping[str, Any]) -> str:
+    """What the evaluated policy is held against: itself untrained, or chance."""
+    return "random" if baseline.get("policy") == "random" else "untrained"
 
 
 def _first(evaluation: Mapping[str, Any]) -> str:

@@ -242,7 +242,7 @@ async def test_other_themes_work(run, make_app, until):
             assert "def run() -> str:" in "\n".join(lines(app))
 
 
-_TWINS = ("run.continue", "decide.save_nothing", "decide.try_again")
+_TWINS = ("run.continue", "decide.as_proposed", "decide.save_nothing", "decide.try_again")
 
 
 def test_the_registry_has_no_double():
