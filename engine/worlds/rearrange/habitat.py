@@ -20,6 +20,7 @@ from engine.worlds.rearrange.habitat_actions import HabitatError, numbers_of
 from engine.worlds.rearrange.habitat_process import Answer, HabitatProcess
 from engine.worlds.rearrange.original_file import read
 from engine.worlds.rearrange.original_names import KINDS
+from engine.worlds.rearrange.resizing import resized
 
 if TYPE_CHECKING:
     from engine.llarp.rollout import Outcome
@@ -91,8 +92,8 @@ class HabitatFlats:
         self._picture = picture
         self._pictures = np.zeros((len(self._sides), picture, picture, 3), np.uint8)
         self._facts: list[dict[str, Any]] = [{} for _ in self._sides]
-        told = self._asked({env: {"ask": "actions"} for env in range(self.size)})
-        self._numbers = [numbers_of(told[env][0]["actions"]) for env in range(self.size)]
+        told = [self._asked(env, {"ask": "actions"})[0]["actions"] for env in range(self.size)]
+        self._numbers = [numbers_of(actions) for actions in told]
 
     @property
     def size(self) -> int:
@@ -101,7 +102,7 @@ class HabitatFlats:
 
     def episodes(self) -> tuple[HabitatEpisode, ...]:
         """Those of the data set, in its order."""
-        told = self._asked({0: {"ask": "episodes"}})[0][0]["episodes"]
+        told = self._asked(0, {"ask": "episodes"})[0]["episodes"]
         return tuple(
             HabitatEpisode(one["id"], one["instruction"], _kind(one["kind"]), one["scene"])
             for one in told
@@ -145,9 +146,7 @@ class HabitatFlats:
             env: {"ask": "step", "number": int(self._numbers[env][action])}
             for env, action in zip(envs, actions.tolist(), strict=True)
         }
-        told = self._asked(questions)
-        for env in envs:
-            self._take(env, told[env])
+        self._answers(questions)
         facts = [self._facts[env] for env in envs]
         return Outcome(
             np.array([one["reward"] for one in facts], np.float32),
@@ -187,33 +186,51 @@ class HabitatFlats:
 
     def _reset(self, env: int, name: str | None) -> str:
         self._facts[env] = {}
-        self._take(env, self._asked({env: {"ask": "reset", "id": name}})[env])
+        self._asked(env, {"ask": "reset", "id": name})
         return str(self._facts[env]["instruction"])
 
     def _take(self, env: int, answer: Answer) -> None:
+        """Remember what is known and seen, if an answer tells it."""
         facts, picture = answer
-        if picture is None or picture.ndim != 3 or picture.shape[2] != 3:
-            shape = None if picture is None else picture.shape
+        if picture is None:
+            return
+        if picture.ndim != 3 or picture.shape[2] != 3:
             raise HabitatError(
-                f"Habitat's picture has the shape {shape!r}, not (height, width, 3)",
+                f"Habitat's picture has the shape {picture.shape!r}, not (height, width, 3)",
                 "Use the original's own configuration of the head's camera.",
             )
         self._facts[env] |= facts
         self._pictures[env] = resized(picture, self._picture)
 
-    def _asked(self, questions: Mapping[int, Mapping[str, Any]]) -> dict[int, Answer]:
-        """Answers to a question in each of some environments; all are read before one's failure."""
-        for env, question in questions.items():
-            self._sides[env].ask(question)
+    def _asked(self, env: int, question: Mapping[str, Any]) -> Answer:
+        """The answer to a question in one environment."""
+        return self._answers({env: question})[env]
+
+    def _answers(self, questions: Mapping[int, Mapping[str, Any]]) -> dict[int, Answer]:
+        """Answers to a question in each of some environments, which work at the same time.
+
+        Where one fails, the others' answers are taken in, its own episode is given up, and then it
+        is told.
+        """
+        failures: dict[int, HabitatError] = {}
         answers: dict[int, Answer] = {}
-        failed: HabitatError | None = None
+        for env, question in questions.items():
+            try:
+                self._sides[env].ask(question)
+            except HabitatError as error:
+                failures[env] = error
         for env in questions:
+            if env in failures:
+                continue
             try:
                 answers[env] = self._sides[env].answer()
+                self._take(env, answers[env])
             except HabitatError as error:
-                failed = failed or error
-        if failed is not None:
-            raise failed
+                failures[env] = error
+        for env in failures:
+            self._facts[env] = {}
+        if failures:
+            raise next(iter(failures.values()))
         return answers
 
     def _check_begun(self, envs: Sequence[int]) -> None:
@@ -268,25 +285,6 @@ def open_habitat(
         for side in sides:
             side.close()
         raise
-
-
-def resized(picture: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
-    """A picture (height, width, 3) as (size, size, 3): each new pixel is the mean of its area."""
-    if picture.shape[:2] == (size, size):
-        return picture
-    rows, columns = _shares(picture.shape[0], size), _shares(picture.shape[1], size)
-    mixed = np.einsum("ih,hwc,jw->ijc", rows, picture.astype(np.float64), columns, optimize=True)
-    new: NDArray[np.uint8] = np.rint(mixed).astype(np.uint8)
-    return new
-
-
-def _shares(old: int, new: int) -> NDArray[np.float64]:
-    """Share of each of `old` pixels in each of `new` ones along one side, (new, old)."""
-    edges = np.arange(new + 1) * (old / new)
-    ends = np.minimum(edges[1:, None], np.arange(1, old + 1))
-    overlaps = np.clip(ends - np.maximum(edges[:-1, None], np.arange(old)), 0, None)
-    shares: NDArray[np.float64] = overlaps / overlaps.sum(axis=1, keepdims=True)
-    return shares
 
 
 def _kind(told: str) -> str:

@@ -23,13 +23,13 @@ from engine.worlds.rearrange.habitat import (
     HabitatEpisode,
     HabitatFlats,
     open_habitat,
-    resized,
 )
 from engine.worlds.rearrange.habitat_actions import HabitatError, numbers_of, our_name
 from engine.worlds.rearrange.habitat_found import Found, Missing, found
 from engine.worlds.rearrange.names import ACTION_INDEX, ACTIONS, CATEGORIES
 from engine.worlds.rearrange.original_file import OriginalFileError
 from engine.worlds.rearrange.original_names import HANDLES, RECEPTACLES
+from engine.worlds.rearrange.resizing import resized
 
 FAKE = Path(__file__).with_name("fake_habitat")
 """A checkout of the original and all that it imports, as far as the adapter touches it."""
@@ -194,8 +194,20 @@ class TestFailing:
         take(flats, 0, PLACE, PLACE)
         with pytest.raises(HabitatError, match="RuntimeError: the simulator fell over"):
             flats.step([0, 1], np.array([apple, SOFA]))
-        assert take(flats, 1, SOFA, PICK)[-1] == (12.5, True, True)
+        with pytest.raises(ValueError, match="no episode has begun in environment 0"):
+            flats.observe([0])
+        assert flats.known(1).progress == 0.5
+        assert take(flats, 1, PICK) == [(12.5, True, True)]
         assert flats.begin(0).startswith("instruction")
+
+    def test_a_dead_one_leaves_the_others_in_step(self, flats):
+        flats.begin(0)
+        flats.begin(1)
+        with pytest.raises(HabitatError, match="ended with 9"):
+            flats.step([1, 0], np.array([ACTION_INDEX["pick_wrench"], SOFA]))
+        with pytest.raises(HabitatError, match="ended with 9"):
+            flats.begin(1)
+        assert take(flats, 0, PICK) == [(12.5, True, True)]
 
     def test_a_process_that_ends_is_told_with_its_last_words(self, flats):
         flats.begin(0)
@@ -310,7 +322,7 @@ def test_a_resized_picture_has_the_mean_of_each_area():
     picture = rng.integers(0, 256, (8, 12, 3), np.uint8)
     blocks = picture.reshape(4, 2, 4, 3, 3).mean((1, 3))
     assert np.abs(resized(picture, 4).astype(float) - blocks).max() <= 0.5
-    assert resized(picture[:, :8], 8) is not None
+    assert resized(picture[:, :8], 8).tolist() == picture[:, :8].tolist()
     flat = np.full((224, 224, 3), 77, np.uint8)
     assert (resized(flat, 64) == 77).all()
     assert resized(flat, 64).shape == (64, 64, 3)
