@@ -11,6 +11,7 @@ import typer
 
 from engine.errors import ConfigError, EngineError, UnknownName
 from studio.cli_bench import bench
+from studio.cli_llarp import llarp_app
 from studio.cli_output import BROKEN, INTERRUPTED, USAGE, Output, brief, give, pairs, tell
 from studio.cli_place import here
 from studio.paths import find_paths, shown_url
@@ -30,6 +31,7 @@ runs_app = typer.Typer(help="List and show runs.", no_args_is_help=True)
 skills_app = typer.Typer(help="List, show and search skills.", no_args_is_help=True)
 app.add_typer(runs_app, name="runs")
 app.add_typer(skills_app, name="skills")
+app.add_typer(llarp_app, name="llarp")
 
 OutputOption = Annotated[
     Output, typer.Option("--output", "-o", help="Text for people, or one JSON object.")
