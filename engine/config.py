@@ -6,7 +6,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+)
 
 from engine.errors import ConfigError
 from engine.llarp.settings import LlarpConfig, PolicyKind
@@ -155,24 +162,18 @@ class RunConfig(BaseModel):
     """Folder of a person's own prompts; a file there takes the place of the shipped one."""
     llm: LlmConfig = LlmConfig()
     training: TrainingConfig = TrainingConfig()
-    policy: PolicyKind | None = None
+    policy: PolicyKind | None = Field(default=None, validate_default=True)
     """Who acts where pictures and words are observed; None where options are learnt."""
     llarp: LlarpConfig = LlarpConfig()
 
-    @model_validator(mode="before")
+    @field_validator("policy", mode="after")
     @classmethod
-    def _policy_of_the_world(cls, values: Any) -> Any:
+    def _policy_of_the_world(cls, value: PolicyKind | None, info: ValidationInfo) -> Any:
         """Pictures and words are LLaRP's unless a control is asked for; options are no policy."""
-        if not isinstance(values, dict):
-            return values
-        seen = values.get("world") == PICTURES
-        if seen and values.get("policy") is None:
-            return {**values, "policy": "llarp"}
-        if not seen and values.get("policy") is not None:
-            raise ValueError(
-                f"the policy {values['policy']!r} acts in {PICTURES!r} alone: --world {PICTURES}"
-            )
-        return values
+        seen = info.data.get("world") == PICTURES
+        if value is not None and not seen:
+            raise ValueError(f"it acts in {PICTURES!r} alone: --world {PICTURES}")
+        return value or ("llarp" if seen else None)
 
     @property
     def looks_at_training(self) -> bool:

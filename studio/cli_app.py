@@ -332,12 +332,16 @@ def evaluate(
     episode_length: Annotated[
         int | None, typer.Option(min=10, help="Env frames after which an episode ends.")
     ] = None,
+    split: Annotated[
+        str | None,
+        typer.Option(help="In the world `rearrange`: this split alone; `all` if not said."),
+    ] = None,
     output: OutputOption = "text",
 ) -> None:
-    """Evaluate a run, a skill or a policy on seeds of the world."""
+    """Evaluate a run, a skill or a policy on seeds of the world, or on the splits it has."""
     from studio.cli_eval import Wanted, evaluate_policy
 
-    wanted = Wanted(world, run, skill, policy, task, episodes, seeds, episode_length)
+    wanted = Wanted(world, run, skill, policy, task, episodes, seeds, episode_length, split)
     raise typer.Exit(evaluate_policy(here(), wanted, output))
 
 

@@ -13,6 +13,7 @@ from studio.cli_show import evaluation_text
 if TYPE_CHECKING:
     from engine.run.players import Player
     from engine.worlds.base import World
+    from skills_db.database import Database
     from studio.cli_place import Place
 
 DEFAULT_EPISODES = 20
@@ -31,6 +32,7 @@ class Wanted:
     episodes: int | None
     seeds: str | None
     episode_length: int | None
+    split: str | None = None
 
 
 def evaluate_policy(place: Place, wanted: Wanted, output: Output) -> int:
@@ -48,6 +50,8 @@ def evaluate_policy(place: Place, wanted: Wanted, output: Output) -> int:
             "`eval` needs one of --run, --skill and --policy.",
             "For example: rlgpt-studio eval --policy random --episodes 5",
         )
+    if (code := _by_split(place, wanted, output)) is not None:
+        return code
     source, world, player = _player(place, wanted)
     stopped: list[int] = []
     before = signal.signal(signal.SIGINT, lambda number, _: stopped.append(number))
@@ -101,6 +105,47 @@ def _too_large(shown: str) -> ConfigError:
     )
 
 
+def _by_split(place: Place, wanted: Wanted, output: Output) -> int | None:
+    """Evaluates what acts in Language Rearrangement; None where it is of another world."""
+    from engine.config import PICTURES
+    from studio import cli_eval_splits as splits
+
+    with place.database() as database:
+        own = _world_of(place, database, wanted)
+        if own != PICTURES:
+            if wanted.split is not None:
+                raise ConfigError(f"The world {own!r} has no splits.", "Leave out --split.")
+            return None
+        _same_world(wanted.world, own, "What is to be evaluated")
+        if wanted.policy == "rules":
+            raise ConfigError(
+                f"In the world {PICTURES!r} no rules act.", "Take a run, a skill or chance."
+            )
+        if wanted.run is not None:
+            policy = splits.of_run(database, wanted.run, place.paths.home)
+        elif wanted.skill is not None:
+            policy = splits.of_skill(database, *_skill(wanted.skill))
+        else:
+            policy = splits.Policy("chance", {})
+    return splits.evaluate_splits(place, policy, wanted.split, wanted.episodes, output)
+
+
+def _world_of(place: Place, database: Database, wanted: Wanted) -> str:
+    if wanted.run is not None:
+        return database.journal.run(wanted.run).world
+    if wanted.skill is not None:
+        return database.library.version(*_skill(wanted.skill)).world
+    return wanted.world or place.settings.world
+
+
+def _skill(text: str) -> tuple[str, int | None]:
+    """Name and version of `name` or `name@2`."""
+    name, _, number = text.partition("@")
+    if number and not (number.isdecimal() and len(number) < 10):
+        raise ConfigError(f"`{brief(number, 60)}` is no version.", "Write it like --skill name@2.")
+    return name, int(number) if number else None
+
+
 def _player(place: Place, wanted: Wanted) -> tuple[str, World, Player]:
     from engine.run import players
     from engine.worlds.registry import get_world
@@ -118,12 +163,8 @@ def _player(place: Place, wanted: Wanted) -> tuple[str, World, Player]:
             _same_world(wanted.world, run.world, f"Run {run.id}")
             world = get_world(run.world)
             return f"run {run.id}", world, players.of_run(run, Home(place.paths.home), world)
-        name, _, number = str(wanted.skill).partition("@")
-        if number and not (number.isdecimal() and len(number) < 10):
-            raise ConfigError(
-                f"`{brief(number, 60)}` is no version.", "Write it like --skill name@2."
-            )
-        version = database.library.version(name, int(number) if number else None)
+        name, number = _skill(str(wanted.skill))
+        version = database.library.version(name, number)
         _same_world(wanted.world, version.world, f"The skill {name!r}")
         world = get_world(version.world)
         player = players.of_skill(version, database.library, world)

@@ -162,7 +162,8 @@ def evaluation_text(evaluation: Mapping[str, Any]) -> str:
         ("length", *(_figure(figures, "length_mean", " frames") for figures in columns)),
     ]
     names = evaluation.get("success", {})
-    reached = [name for name in names if any(f.get("success", {}).get(name) for f in columns)]
+    told = "parts" in evaluation
+    reached = [n for n in names if told or any(f.get("success", {}).get(n) for f in columns)]
     rows += [
         (name.replace("_", " "), *(percent(f.get("success", {}).get(name)) for f in columns))
         for name in reached

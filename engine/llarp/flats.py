@@ -8,7 +8,9 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from engine.llarp.controls import Blind, PlayedTasks, Untold
 from engine.llarp.rollout import Outcome
+from engine.llarp.settings import PolicyKind
 from engine.worlds.rearrange.batch import LEAVE, RearrangeBatch
 from engine.worlds.rearrange.episode import Episode
 from engine.worlds.rearrange.generator import TaskGenerator
@@ -122,3 +124,10 @@ class Flats:
         return Outcome(
             step.rewards[where].astype(np.float32), step.done[where], step.success[where]
         )
+
+
+def controlled(flats: Flats, kind: PolicyKind) -> PlayedTasks[Episode]:
+    """The same flats as a control sees or hears them."""
+    if kind == "blind":
+        return Blind(flats)
+    return Untold(flats) if kind == "no_text" else flats

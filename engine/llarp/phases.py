@@ -5,18 +5,19 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from engine.config import TrainingConfig
 from engine.errors import EngineError, PlanError
 from engine.events import CheckpointSaved, Evaluated, TrainingMetrics, TrainingStarted
-from engine.llarp.settings import LlarpConfig, PolicyKind
+from engine.llarp.settings import PolicyKind
 from engine.rl.control import Stopped, Valve
 from engine.run.learner import DEVICE_SECONDS
 from engine.run.progress import Phase
 from engine.run.session import RunStopped, Session
-from engine.run.supervision import TrainingSupervisor
+from engine.run.supervision import RunSupervisor, TrainingSupervisor
 from engine.telemetry import DeviceSampler
 from engine.worlds.rearrange.names import ACTIONS
 from skills_db.records import RunState
@@ -54,14 +55,39 @@ def train_policy(session: Session) -> None:
 
 
 def evaluate_policy(session: Session) -> None:
-    """Play every split once with the trained policy, and with a random one beside it."""
-    from engine.llarp.splits import Evaluation
+    """Play every split once with the trained policy, and with a random one beside it.
+
+    Raises:
+        RunStopped: the run was told to stop; the evaluation begins anew when resumed.
+    """
+    from engine.llarp.build import build
+    from engine.llarp.checkpoint import restore_policy
+    from engine.llarp.splits import Evaluation, Onlooker
 
     session.enter(RunState.EVALUATING)
     kind, config = kind_of(session), session.config.llarp
-    evaluation = Evaluation(session, config, kind)
-    found = evaluation.trained()
-    found["baseline"] = evaluation.random()
+    supervisor = RunSupervisor(session)
+    onlooker = Onlooker(
+        tick=Valve(supervisor.control).tick,
+        tell=lambda text: session.enter(RunState.EVALUATING, text),
+        watched=supervisor.watched,
+        draw=supervisor.draw,
+    )
+    evaluation = Evaluation(config, kind, onlooker)
+    built = build(
+        config,
+        kind,
+        cache=session.home.models,
+        encoder=encoder_of(session),
+        seed=session.config.seed,
+        device=device_for(session.config.training),
+    )
+    restore_policy(session.policy_file, built.policy)
+    try:
+        found = evaluation.of("trained", built.policy)
+        found["baseline"] = evaluation.random()
+    except Stopped as how:
+        raise RunStopped from how
     session.save(Evaluated(evaluation=found), phase="save", evaluation=found)
 
 
@@ -107,7 +133,7 @@ class _Job:
 
     def __init__(self, session: Session) -> None:
         from engine.llarp.build import build
-        from engine.llarp.flats import Flats, TrainingTasks
+        from engine.llarp.flats import Flats, TrainingTasks, controlled
         from engine.llarp.ppo import PpoConfig
         from engine.llarp.training import Training
         from engine.worlds.rearrange.batch import RearrangeBatch
@@ -118,7 +144,7 @@ class _Job:
         self._supervisor = TrainingSupervisor(session)
         self._valve = Valve(self._supervisor.control)
         self._sampler = DeviceSampler(interval=DEVICE_SECONDS)
-        self.device = device_of(session)
+        self.device = device_for(session.config.training)
         encoder = encoder_of(session)
         self.built = build(
             config,
@@ -242,23 +268,13 @@ class _Job:
             self._supervisor.report(sample)
 
 
-def controlled(flats: Any, kind: PolicyKind) -> Any:
-    """The same flats as a control sees or hears them."""
-    from engine.llarp.controls import Blind, Untold
-
-    if kind == "blind":
-        return Blind(flats)
-    return Untold(flats) if kind == "no_text" else flats
-
-
-def device_of(session: Session) -> str:
-    """Where the network runs."""
+def device_for(config: TrainingConfig) -> str:
+    """Where the network runs; also bounds torch's threads."""
     import torch
 
-    torch.set_num_threads(session.config.training.torch_threads)
-    wanted = session.config.training.device
-    if wanted != "auto":
-        return wanted
+    torch.set_num_threads(config.torch_threads)
+    if config.device != "auto":
+        return config.device
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
@@ -317,20 +333,3 @@ def spec_of(session: Session) -> Mapping[str, Any]:
     if session.progress.policy_spec is None:
         raise PlanError("nothing is trained yet", "Resume the run.")
     return session.progress.policy_spec
-
-
-def config_in(spec: Mapping[str, Any]) -> LlarpConfig:
-    """The settings a policy was trained with."""
-    return LlarpConfig.model_validate(spec["llarp"])
-
-
-def split_names(config: LlarpConfig, known: Sequence[str]) -> tuple[str, ...]:
-    """Splits that are evaluated, in the studio's order.
-
-    Raises:
-        EngineError: there is no such split.
-    """
-    unknown = [name for name in config.splits if name not in known]
-    if unknown:
-        raise EngineError(f"there is no split {unknown[0]!r}", f"Splits are {', '.join(known)}.")
-    return tuple(name for name in known if not config.splits or name in config.splits)

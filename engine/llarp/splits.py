@@ -3,30 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 
-from engine.llarp.build import build
-from engine.llarp.checkpoint import restore_policy
+from engine.errors import EngineError
 from engine.llarp.controls import RandomPolicy
 from engine.llarp.evaluation import Result, evaluate
-from engine.llarp.eye import Seen
-from engine.llarp.flats import Flats
-from engine.llarp.phases import controlled, device_of, encoder_of, split_names
+from engine.llarp.eye import Draw, Seen
+from engine.llarp.flats import Flats, controlled
 from engine.llarp.sequences import Acting
 from engine.llarp.settings import LlarpConfig, PolicyKind
 from engine.rl.confidence import wilson
-from engine.rl.control import Stopped, Valve
-from engine.run.session import RunStopped, Session
-from engine.run.supervision import RunSupervisor
 from engine.worlds.rearrange.batch import RearrangeBatch
 from engine.worlds.rearrange.episode import Episode
 from engine.worlds.rearrange.generator import TaskGenerator
 from engine.worlds.rearrange.names import ACTIONS
-from skills_db.records import RunState
 
 SEED = 0
 """Of the evaluation's tasks and of the actions drawn: the same for every policy."""
@@ -40,56 +34,63 @@ class Played:
     result: Result
 
 
-class Evaluation:
-    """Plays the splits of one run."""
+@dataclass(frozen=True, slots=True)
+class Onlooker:
+    """Who follows an evaluation and may end it."""
 
-    def __init__(self, session: Session, config: LlarpConfig, kind: PolicyKind) -> None:
-        """Lay the tasks out."""
-        self._session, self._config, self._kind = session, config, kind
+    tick: Callable[[], None] = lambda: None
+    """Called before each step; may raise to end it."""
+    tell: Callable[[str], None] = lambda _text: None
+    """Told which split is played."""
+    watched: Callable[[], bool] = lambda: False
+    draw: Draw = lambda _picture, _caption: None
+
+
+class Evaluation:
+    """Plays splits once each, with any policy."""
+
+    def __init__(self, config: LlarpConfig, kind: PolicyKind, onlooker: Onlooker) -> None:
+        """Lay the tasks of the splits out that the settings name.
+
+        Raises:
+            EngineError: there is no such split.
+        """
+        self._config, self._kind, self._onlooker = config, kind, onlooker
         generator = TaskGenerator(SEED, config.objects)
         self._splits = {
             name: generator.split(name)[: config.eval_tasks]
             for name in split_names(config, generator.splits)
         }
 
-    def trained(self) -> dict[str, Any]:
-        """Figures of the trained policy.
-
-        Raises:
-            RunStopped: the run was told to stop; the evaluation begins anew when resumed.
-        """
-        session = self._session
-        built = build(
-            self._config,
-            self._kind,
-            cache=session.home.models,
-            encoder=encoder_of(session),
-            seed=session.config.seed,
-            device=device_of(session),
-        )
-        restore_policy(session.policy_file, built.policy)
-        supervisor = RunSupervisor(session)
-        return self._figures("trained", Seen(built.policy, supervisor.watched, supervisor.draw))
-
     def random(self) -> dict[str, Any]:
         """Figures of a policy that draws every action alike."""
-        return self._figures("random", RandomPolicy(len(ACTIONS)))
+        return self.of("random", RandomPolicy(len(ACTIONS)))
 
-    def _figures(self, name: str, policy: Acting) -> dict[str, Any]:
-        began = time.monotonic()
-        valve = Valve(RunSupervisor(self._session).control)
+    def of(self, name: str, policy: Acting) -> dict[str, Any]:
+        """Figures of a policy; what `Onlooker.tick` raises ends it."""
+        began, onlooker = time.monotonic(), self._onlooker
         batch = RearrangeBatch(self._config.envs, picture=self._config.picture)
-        flats = controlled(Flats(batch, on_step=lambda *_: valve.tick()), self._kind)
+        flats = controlled(Flats(batch, on_step=lambda *_: onlooker.tick()), self._kind)
+        seen = Seen(policy, onlooker.watched, onlooker.draw)
         generator = torch.Generator().manual_seed(SEED)
         played: dict[str, list[Played]] = {}
-        try:
-            for split, episodes in self._splits.items():
-                self._session.enter(RunState.EVALUATING, f"{name}: {split}")
-                results = evaluate(policy, flats, episodes, generator)
-                played[split] = [Played(*one) for one in zip(episodes, results, strict=True)]
-        except Stopped as how:
-            raise RunStopped from how
+        for split, episodes in self._splits.items():
+            onlooker.tell(f"{name}: {split}")
+            results = evaluate(seen, flats, episodes, generator)
+            played[split] = [Played(*one) for one in zip(episodes, results, strict=True)]
         return figures(name, played) | {"seconds": round(time.monotonic() - began, 1)}
+
+
+def split_names(config: LlarpConfig, known: Sequence[str]) -> tuple[str, ...]:
+    """Splits that are evaluated, in the studio's order.
+
+    Raises:
+        EngineError: there is no such split.
+    """
+    unknown = [name for name in config.splits if name not in known]
+    if unknown:
+        raise EngineError(f"there is no split {unknown[0]!r}", f"Splits are {', '.join(known)}.")
+    return tuple(name for name in known if not config.splits or name in config.splits)
 
 
 def figures(policy: str, played: Mapping[str, Sequence[Played]]) -> dict[str, Any]:

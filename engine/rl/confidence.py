@@ -16,8 +16,10 @@ def wilson(successes: int, episodes: int) -> tuple[float, float]:
     spread = _Z * math.sqrt(rate * (1 - rate) / episodes + _Z**2 / (4 * episodes**2))
     middle = rate + _Z**2 / (2 * episodes)
     scale = 1 + _Z**2 / episodes
-    # Rounding may leave the bounds of 0 and of 1 a hair outside.
-    return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
+    # Rounding may leave the bounds of 0 and of 1 a hair on either side.
+    low = 0.0 if successes == 0 else max(0.0, (middle - spread) / scale)
+    high = 1.0 if successes == episodes else min(1.0, (middle + spread) / scale)
+    return low, high
 
 
 def lower_bound(successes: int, episodes: int) -> float:

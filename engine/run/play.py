@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection
 
+from engine.config import PICTURES
+from engine.errors import EngineError
 from engine.events import Event, LogLine, RunFinished, StateChanged, encode
 from engine.rl.evaluate import evaluate
 from engine.rl.watched import Watched
@@ -28,6 +30,12 @@ def play(run: RunRecord, database: Database, stopped: Callable[[], bool]) -> Non
     """Play one episode of a skill, drawing every frame at a pace the eye can follow."""
     config = dict(run.config)
     version = database.library.version(str(config["skill"]), config.get("version"))
+    if version.world == PICTURES:
+        raise EngineError(
+            f"the skill {version.skill!r} acts in pictures and words: it cannot be watched alone",
+            "Watch it in a run's Trials pane, or measure it: "
+            f"rlgpt-studio eval --skill {version.skill}",
+        )
     world = get_world(version.world)
     seed = int(config.get("seed", 0))
     player = of_skill(version, database.library, world)

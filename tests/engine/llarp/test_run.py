@@ -183,5 +183,5 @@ def test_what_is_not_there_is_told(bench: Bench, wrong: dict[str, Any], said: st
 def test_the_world_decides_who_acts() -> None:
     assert RunConfig(task="t", world="rearrange").policy == "llarp"
     assert RunConfig(task="t").policy is None
-    with pytest.raises(ValueError, match="acts in 'rearrange' alone"):
+    with pytest.raises(ValueError, match="it acts in 'rearrange' alone"):
         RunConfig(task="t", policy="llarp")
