@@ -149,7 +149,7 @@ class CallsScreen(Searching[None]):
 
     def _draw(self) -> None:
         shown = tuple(n for n, call in enumerate(self._all) if self._fits(call))
-        self.query_one(".list-and-page").display = bool(shown)
+        self.show_list(bool(shown))
         empty = self.query_one("#calls-empty", Static)
         empty.display = not shown
         empty.update(_NONE_FITS if self._all else _NONE_YET)

@@ -163,7 +163,7 @@ class RunsScreen(Searching[str | None]):
 
     def _draw(self) -> None:
         runs = tuple(run for run in self._all if self._fits(run))
-        self.query_one(".list-and-page").display = bool(runs)
+        self.show_list(bool(runs))
         empty = self.query_one("#runs-empty", Static)
         empty.display = not runs
         empty.update(_NONE_FITS if self._all else _NONE_YET)

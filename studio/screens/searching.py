@@ -48,6 +48,12 @@ class Searching(StudioScreen[_Result]):
         """Lay out what was read."""
         raise NotImplementedError
 
+    def show_list(self, some: bool) -> None:
+        """Show list and page where there is something; the keyboard, lost with them, comes back."""
+        self.query_one(".list-and-page").display = some
+        if some and self.focused is None:
+            self.call_after_refresh(self.listed.focus)
+
     def on_screen_resume(self) -> None:
         """Read once there is something on the screen, and what came meanwhile."""
         self.reload()

@@ -178,7 +178,7 @@ class SkillsScreen(Searching[None]):
     def _draw(self) -> None:
         some = bool(self._skills)
         filtered = bool(self.words or self._kind or self._world)
-        self.query_one(".list-and-page").display = some
+        self.show_list(some)
         empty = self.query_one("#skills-empty", Static)
         empty.display = not some
         empty.update(_NONE_FITS if filtered else _NONE_YET)

@@ -3,6 +3,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from types import ModuleType
+from typing import cast
 
 import pytest
 from textual.pilot import Pilot
@@ -211,3 +212,26 @@ def test_fast_mode_is_said_on_the_page_of_a_run_that_was_allowed_it(database: Da
         )
         pages.append(str(run_page(run, 80, run.created_at)))
     assert [FAST_MODE in text for text in pages] == [False, True]
+
+
+async def test_a_list_that_comes_late_gets_the_keyboard(
+    studio: StudioApp,
+    database: Database,
+    clock: object,
+    make: ModuleType,
+    open_screen: OpenScreen,
+    settle: Settle,
+) -> None:
+    make.fill_runs(database, clock)
+    async with studio.run_test(size=(120, 40)) as pilot:
+        await open_screen(pilot, "f3")
+        screen = cast("RunsScreen", studio.screen)
+        assert screen.listed.has_focus
+        runs, screen._all = screen._all, ()
+        screen._draw()
+        await settle(pilot)
+        assert not screen.listed.has_focus
+        screen._all = runs
+        screen._draw()
+        await settle(pilot)
+        assert screen.listed.has_focus

@@ -154,6 +154,7 @@ async def pick(pilot: Pilot[str], row: int) -> None:
         if listed.has_focus and listed.option_count > row and listed.highlighted is not None:
             break
         await pilot.pause(0.02)
+    assert listed.has_focus, "the keyboard is elsewhere"
     while listed.highlighted is not None and listed.highlighted < row:
         before = listed.highlighted
         await pilot.press("j")
@@ -161,6 +162,7 @@ async def pick(pilot: Pilot[str], row: int) -> None:
             if listed.highlighted != before:
                 break
             await pilot.pause(0.02)
+        assert listed.highlighted != before
     assert listed.highlighted == row
 
 
