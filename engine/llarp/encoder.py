@@ -1,7 +1,7 @@
 """The small frozen visual encoder: 64x64 pictures of this project's flats to 256 features.
 
 It stands where LLaRP has VC-1, a ViT trained on real video without labels; that takes a GPU. This
-one is a conv net of some 600,000 parameters, trained by `engine.llarp.encoder_training`.
+one is a conv net of some 350,000 parameters, trained by `engine.llarp.encoder_training`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from torch import Tensor, nn
 
 from engine.errors import ConfigError
 from engine.rl.checkpoint import Checkpoint, load_checkpoint, save_checkpoint
+from engine.worlds.rearrange.names import CATEGORIES
 
 PICTURE: Final = 64
 """Pixels a side."""
 FEATURES: Final = 256
-CHANNELS: Final = 96
+_OTHERS: Final = 64
+"""Channels for all that is no object on a surface."""
 _PARTS: Final = (2, 4)
 """Rows and columns in which the strongest answer of each channel is kept."""
 _KIND: Final = "visual encoder 1"
@@ -29,7 +31,7 @@ _AT_ONCE: Final = 256
 
 
 class EncoderNet(nn.Module):
-    """Five convolutions, of which three halve the picture, and a linear layer.
+    """Four convolutions, the picture halved after each but the last, and a linear layer.
 
     Features have mean 0 and variance 1 over each picture.
     """
@@ -38,37 +40,44 @@ class EncoderNet(nn.Module):
         """Initialise from PyTorch's global generator."""
         super().__init__()
         self.trunk = nn.Sequential(
-            *_convolution(3, 32, kernel=5, stride=2),
-            *_convolution(32, 64, stride=2),
-            *_convolution(64, 64),
-            *_convolution(64, CHANNELS, stride=2),
-            *_convolution(CHANNELS, CHANNELS),
+            *_convolution(3, 24),
+            nn.MaxPool2d(2),
+            *_convolution(24, 48),
+            nn.MaxPool2d(2),
+            *_convolution(48, 96),
+            nn.MaxPool2d(2),
+            *_convolution(96, 96),
         )
+        self.objects = nn.Conv2d(96, len(CATEGORIES), 1)
+        assert self.objects.bias is not None
+        nn.init.constant_(self.objects.bias, -6.0)  # any one thing is rarely in any one cell
+        self.others = nn.Conv2d(96, _OTHERS, 1)
         self.summary = nn.Sequential(
-            nn.Conv2d(CHANNELS, CHANNELS, 1),
             nn.AdaptiveMaxPool2d(_PARTS),
             nn.Flatten(),
-            nn.Linear(CHANNELS * _PARTS[0] * _PARTS[1], FEATURES),
+            nn.Linear((len(CATEGORIES) + _OTHERS) * _PARTS[0] * _PARTS[1], FEATURES),
             nn.LayerNorm(FEATURES, elementwise_affine=False),
         )
 
-    def grid(self, pictures: Tensor) -> Tensor:
-        """What is found where: (n, channels, 8, 8) of pictures (n, 64, 64, 3) uint8."""
+    def look(self, pictures: Tensor) -> tuple[Tensor, Tensor]:
+        """Features (n, 256), and logits of the middle of an object of a category being in a cell.
+
+        The logits, (n, 33, 8, 8), are trained directly; features are made of the strongest.
+        """
         pixels = pictures.permute(0, 3, 1, 2).float() / 127.5 - 1.0  # channels last: the faster
-        found: Tensor = self.trunk(pixels)
-        return found
+        grid = self.trunk(pixels)
+        objects = self.objects(grid)
+        features = self.summary(torch.cat((objects, self.others(grid)), dim=1))
+        return features, objects
 
     def forward(self, pictures: Tensor) -> Tensor:
         """Features (n, 256) of pictures (n, 64, 64, 3) uint8."""
-        features: Tensor = self.summary(self.grid(pictures))
-        return features
+        return self.look(pictures)[0]
 
 
-def _convolution(
-    inputs: int, outputs: int, kernel: int = 3, stride: int = 1
-) -> tuple[nn.Module, ...]:
+def _convolution(inputs: int, outputs: int) -> tuple[nn.Module, ...]:
     return (
-        nn.Conv2d(inputs, outputs, kernel, stride, kernel // 2, bias=False),
+        nn.Conv2d(inputs, outputs, 3, padding=1, bias=False),
         nn.BatchNorm2d(outputs),
         nn.ReLU(),
     )

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from engine.errors import ConfigError
-from engine.llarp.encoder import CHANNELS, FEATURES, PICTURE, EncoderNet, FrozenEncoder
+from engine.llarp.encoder import FEATURES, PICTURE, EncoderNet, FrozenEncoder
 from engine.llarp.encoder_frames import COLUMNS, Frames, FrameSource
 from engine.worlds.rearrange.names import CATEGORIES, HANDLES, RECEPTACLE_NAMES
 
@@ -49,10 +49,12 @@ class EncoderConfig:
     """How often each is trained on."""
     chunk: int = 4096
     """Frames in memory at once; all passes over a chunk come before the next one."""
-    batch: int = 128
+    batch: int = 64
     learning_rate: float = 2e-3
     """At its highest; it rises over the first tenth and then falls to 0 as a cosine."""
     weight_decay: float = 0.01
+    bfloat16: bool = False
+    """Multiply in bfloat16: twice as fast where the processor can, far slower where it cannot."""
     macros: tuple[int, ...] = TRAINING_MACROS
     measured_on: int = 2_000
     """Frames of the unseen arrangement."""
@@ -133,7 +135,8 @@ def train_encoder(
                 done += len(index)
                 for group in optimizer.param_groups:
                     group["lr"] = config.learning_rate * _schedule(done / total)
-                loss = probe.loss(net, frames, index)
+                with torch.autocast("cpu", torch.bfloat16, enabled=config.bfloat16):
+                    loss = probe.loss(net, frames, index)
                 optimizer.zero_grad(set_to_none=True)
                 loss.backward()  # type: ignore[no-untyped-call]
                 optimizer.step()
@@ -156,11 +159,10 @@ class Probe(nn.Module):
             {name: nn.Linear(FEATURES, math.prod(shape)) for name, shape in _LABELS.items()}
         )
         self.held = nn.Linear(FEATURES, len(CATEGORIES) + 1)
-        self.cells = nn.Conv2d(CHANNELS, len(CATEGORIES), 1)
         # Begin by holding everything for rare, as it is, and not for a toss-up.
-        for layer, bias in ((self.cells, -6.0), *((part, -2.0) for part in self.layers.values())):
+        for layer in self.layers.values():
             assert isinstance(layer.bias, Tensor)
-            nn.init.constant_(layer.bias, bias)
+            nn.init.constant_(layer.bias, -2.0)
 
     def forward(self, features: Tensor) -> dict[str, Tensor]:
         """Logits of what is seen, in the shapes of `Frames`, and of what is held."""
@@ -171,8 +173,9 @@ class Probe(nn.Module):
 
     def loss(self, net: EncoderNet, frames: Frames, index: NDArray[np.int64]) -> Tensor:
         """Cross-entropies, summed over all that is to be told, mean over the frames `index`."""
-        grid = net.grid(torch.from_numpy(frames.pictures[index]))
-        logits = self(net.summary(grid)) | {"cells": self.cells(grid)}
+        features, cells = net.look(torch.from_numpy(frames.pictures[index]))
+        logits = self(features) | {"cells": cells}
+        logits = {name: found.float() for name, found in logits.items()}
         loss = F.cross_entropy(logits["held"], torch.from_numpy(frames.held[index]))
         for name in (*_LABELS, "cells"):
             labels = torch.from_numpy(getattr(frames, name)[index]).float()
